@@ -393,6 +393,7 @@ CONFIGS = {
     "WanTransformer3DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "in_channels": 4, "out_channels": 4, "text_dim": 32,
                               "ffn_dim": 96},
     "wav2vec2": SOUND | {"architectures": ["Wav2Vec2ForCTC"], "feat_extract_norm": "layer", "do_stable_layer_norm": True},
+    "wav2vec2-bert": ENCODER | {"feature_projection_input_dim": 16},
     "wav2vec2-conformer": SOUND,
     "wavlm": SOUND,
     "whisper": {"d_model": 64, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8,
@@ -427,7 +428,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "switch_transformers", "t5gemma", "mllama", "data2vec-audio", "hubert", "unispeech",
               "wav2vec2", "ernie_m", "layoutlm", "markuplm", "vision-encoder-decoder", "vilt", "lfm2_vl", "musicgen_decoder", "blip-2", "fuyu", "moonshine", "videomae", "vit_mae", "yolos",
               "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
-              "siglip2", "siglip2_vision_model")
+              "siglip2", "siglip2_vision_model", "wav2vec2-bert")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2")
 # What is made of parameters alone, such as heads of relative positions, each rank makes for what it has at a time.

@@ -11,6 +11,7 @@ stg.symbol @D "hidden size"
 stg.symbol @H "attention heads"
 stg.symbol @E "head size"
 stg.symbol @CW = 31 "tokens of a convolution"
+stg.symbol @N "distances that are told apart"
 
 !stream = !stg.tensor<[B, S, D], bf16>
 !heads = !stg.tensor<[B, S, H, E], bf16>
@@ -22,20 +23,43 @@ stg.symbol @CW = 31 "tokens of a convolution"
 !channels = !stg.tensor<[B, S, F = D], bf16>
 !channel = !stg.tensor<[F = D], bf16>
 
-// A LayerNorm, a gated matrix, a convolution of each channel, a norm of each channel over all samples
-// and tokens, an activation and a matrix.
-stg.block @token_convolution(%x: !stream) -> !stream {
+// A convolution of each channel over the tokens on both sides, and a norm of each channel over all
+// samples and tokens.
+stg.block @convolve_both_sides(%x: !channels) -> !channels {
   stg.option @tokens_before : string = "15" "zeros before the first token, and behind the last"
+  %wc = stg.param "conv" : !stg.tensor<[CW, 1, F = D], bf16>
+  %c = stg.conv %x, %wc {grouped, strides = array<i64: 1>, padding = array<i64: 15>, stg.options = {padding = "tokens_before"}} <"conv"> : !channels, !stg.tensor<[CW, 1, F = D], bf16> -> !channels
+  %wb = stg.param "conv_batch_norm.weight" : !channel
+  %bb = stg.param "conv_batch_norm.bias" : !channel
+  %b = stg.batch_norm %c, %wb, %bb <"conv_batch_norm"> : !channels, !channel, !channel
+  stg.return %b : !channels
+}
+
+// The same over the tokens before, and a LayerNorm.
+stg.block @convolve_before(%x: !channels) -> !channels {
+  %wc = stg.param "conv" : !stg.tensor<[F = D, CW], bf16>
+  %c = stg.causal_conv %x, %wc <"conv"> : !channels, !stg.tensor<[F = D, CW], bf16>
+  %wn = stg.param "conv_channel_norm.weight" : !channel
+  %bn = stg.param "conv_channel_norm.bias" : !channel
+  %n, %mean, %rstd = stg.layer_norm %c, %wn, %bn <"conv_channel_norm"> : !channels, !channel, !channel
+  stg.return %n : !channels
+}
+
+// A LayerNorm, a gated matrix, a convolution of each channel with a norm, an activation and a matrix.
+stg.block @token_convolution(%x: !stream) -> !stream {
+  stg.option @conv_side : "both" | "before" = "both" "which tokens the convolution sees"
   stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "silu" "of the convolution"
   %n = stg.call @norm(%x) {name = "conv_norm"} : (!stream) -> !stream
   %wi = stg.param "conv_in" : !stg.tensor<[D, 2, F = D], bf16>
   %p = stg.einsum "bsd,dgf->bsgf" %n, %wi : !stream, !stg.tensor<[D, 2, F = D], bf16>
   %g = stg.glu sigmoid %p <"conv_gate"> : !stg.tensor<[B, S, 2, F = D], bf16>
-  %wc = stg.param "conv" : !stg.tensor<[CW, 1, F = D], bf16>
-  %c = stg.conv %g, %wc {grouped, strides = array<i64: 1>, padding = array<i64: 15>, stg.options = {padding = "tokens_before"}} <"conv"> : !channels, !stg.tensor<[CW, 1, F = D], bf16> -> !channels
-  %wb = stg.param "conv_batch_norm.weight" : !channel
-  %bb = stg.param "conv_batch_norm.bias" : !channel
-  %b = stg.batch_norm %c, %wb, %bb <"conv_batch_norm"> : !channels, !channel, !channel
+  %b = stg.if @conv_side = "both" -> !channels {
+    %z = stg.call @convolve_both_sides(%g) : (!channels) -> !channels
+    stg.yield %z : !channels
+  } else {
+    %z = stg.call @convolve_before(%g) : (!channels) -> !channels
+    stg.yield %z : !channels
+  }
   %a = stg.activation silu %b {stg.options = {function = "activation"}} <"conv_{activation}"> : !channels
   %wo = stg.param "conv_out" : !stg.tensor<[F = D, D], bf16>
   %o = stg.einsum "bsf,fd->bsd" %a, %wo : !channels, !stg.tensor<[F = D, D], bf16>
@@ -71,6 +95,22 @@ stg.block @fixed_position_attention(%x: !stream) -> !stream {
   stg.return %y : !stream
 }
 
+// Scores by relative position: of each query with a learned row for how far away a key is.
+stg.block @distance_attention(%x: !stream) -> !stream {
+  %q, %k, %v = stg.call @heads(%x) {K as H} : (!stream) -> (!heads, !heads, !heads)
+  %t = stg.param "distance_embeddings" : !stg.tensor<[N, E], bf16>
+  %d = stg.relative_bias %t <"distances"> : !stg.tensor<[N, E], bf16> -> !stg.tensor<[E, S, _ = S], bf16>
+  %s = stg.einsum "bshe,est->bhst" %q, %d <"distance_scores"> : !heads, !stg.tensor<[E, S, _ = S], bf16>
+  // No trace has the value of the constant.
+  %c = stg.splat 1 : !scores
+  %w = stg.mul %s, %c <"distance_score_scale"> : !scores, !scores
+  %a, %lse = stg.attention none %q, %k, %v, %w : !heads, !heads, !heads, !scores
+  %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
+  %o = stg.einsum "bshe,hed->bsd" %a, %wo : !heads, !stg.tensor<[H, E, D], bf16>
+  %y = stg.call @output_bias(%o) : (!stream) -> !stream
+  stg.return %y : !stream
+}
+
 // Rotary positions of what the projections of queries and keys read.
 stg.block @rotate_tokens(%x: !stream) -> !stream {
   %h = stg.rearrange "bs(he)->bshe" %x <"parts_of_tokens"> : !stream -> !stg.tensor<[B, S, _ = H, E], bf16>
@@ -93,14 +133,20 @@ stg.block @rotated_tokens_attention(%x: !stream) -> !stream {
 
 // With their normalization and the residual stream.
 stg.block @conformer_attention_layer(%x: !stream) -> !stream {
-  stg.option @position_kind : "fixed" | "rotated" = "fixed" "positions are scored by queries, or tokens are rotated"
+  stg.option @position_kind : "fixed" | "rotated" | "distance" = "fixed" "queries score fixed positions, tokens are rotated, or queries score learned distances"
   %n = stg.call @before(%x) {part = "attention"} : (!stream) -> !stream
   %a = stg.if @position_kind = "fixed" -> !stream {
     %f = stg.call @fixed_position_attention(%n) : (!stream) -> !stream
     stg.yield %f : !stream
   } else {
-    %r = stg.call @rotated_tokens_attention(%n) : (!stream) -> !stream
-    stg.yield %r : !stream
+    %z = stg.if @position_kind = "rotated" -> !stream {
+      %r = stg.call @rotated_tokens_attention(%n) : (!stream) -> !stream
+      stg.yield %r : !stream
+    } else {
+      %r = stg.call @distance_attention(%n) : (!stream) -> !stream
+      stg.yield %r : !stream
+    }
+    stg.yield %z : !stream
   }
   %y = stg.call @after(%x, %a) {part = "attention"} : (!stream, !stream) -> !stream
   stg.return %y : !stream

@@ -405,6 +405,9 @@ def main():
         # A text of 64 tokens, whose first one is projected; a learned query of 256 patches.
         "siglip2-b-16-naflex": layers(12, 64, 768, 3072) + 2 * 768**2 + 2 * 256 * 768 * 768 + layers(12, 256, 768, 3072)
         + pooled(256, 768, 3072) + 2 * 768,
+        # A matrix for the frame of those that are hidden, and a convolution of each channel, which is no product.
+        "w2v-bert-2.0": 2 * 768 * 160 * 1024 + 2 * 768 * 1024
+        + 24 * (14 * 768 * 1024**2 + 6 * 768**2 * 1024 + 8 * 768 * 1024 * 4096),
         "layoutlm-base": layers(12, 512, 768, 3072) + 2 * 768**2 + 2 * 512 * 768 * (768 + 30522),
         "roformer-chinese-base": layers(12, 1536, 768, 3072) + 2 * 1536 * 768 * (768 + 50000),
         "ernie-m-base": layers(12, 512, 768, 3072) + 2 * 768**2,

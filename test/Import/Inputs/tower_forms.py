@@ -944,6 +944,24 @@ def conformer(c):
     return wav2vec2(c) - unread - L * block(D, F) + L * layer
 
 
+def wav2vec2_bert(c):
+    """Features with a norm and a matrix; Conformer's layers, with a row for each distance in each of them."""
+    c = {"hidden_size": 1024, "num_attention_heads": 16, "intermediate_size": 4096, "vocab_size": 0} | c
+    D, F, features, kind = c["hidden_size"], c["intermediate_size"], c.get("feature_projection_input_dim", 160), kind_of(c)
+    layer = 2 * (linear(D, F) + linear(F, D)) + 4 * linear(D, D) + 5 * norm(D)
+    layer += 3 * D * D + c.get("conv_depthwise_kernel_size", 31) * D + norm(D)
+    positions = c.get("position_embeddings_type", "relative_key")
+    if positions == "relative_key":
+        layer += (c.get("left_max_position_embeddings", 64) + 1 + c.get("right_max_position_embeddings", 8)) * D // c["num_attention_heads"]
+    layer += D * D + 2 * D if positions == "relative" else 0
+    # Nothing reads the frame of those that are hidden where none is.
+    is_hiding = c.get("mask_time_prob", 0.05) > 0 and c.get("apply_spec_augment", True)
+    total = norm(features) + linear(features, D) + (D if is_hiding else 0) + c.get("num_hidden_layers", 24) * layer
+    narrow = c.get("classifier_proj_size", 768)
+    heads = {"ForCTC": linear(D, c["vocab_size"]), "ForSequenceClassification": linear(D, narrow) + linear(narrow, classes(c))}
+    return total + heads.get(kind, 0)
+
+
 def convnext(c):
     """Four stages, before each but the first a convolution; learned scales, or a norm with two vectors."""
     widths, depths = c.get("hidden_sizes", [96, 192, 384, 768]), c.get("depths", [3, 3, 9, 3])
@@ -1121,7 +1139,7 @@ FAMILIES = {
     "vision-encoder-decoder": trocr, "moonshine": moonshine, "musicgen_decoder": musicgen, "nllb-moe": nllb_moe, "switch_transformers": switch_transformers, "t5gemma": t5gemma,
     # Images and sound.
     "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "clip_vision_model": clip_vision,
-    "wavlm": wavlm, "wav2vec2-conformer": conformer,
+    "wav2vec2-bert": wav2vec2_bert, "wavlm": wavlm, "wav2vec2-conformer": conformer,
     "segformer": segformer, "donut-swin": swin,
     "swin": swin, "swinv2": swin,
     "data2vec-vision": beit, "deit": deit, "dinov2": dinov2, "dinov2_with_registers": dinov2, "dinov3_vit": dinov3,

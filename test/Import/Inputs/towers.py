@@ -646,6 +646,16 @@ def draw_conformer(draw):
         "position_embeddings_type": draw.choice(["relative", "rotary", None])}
 
 
+def draw_wav2vec2_bert(draw):
+    sizes = draw_encoder(draw)
+    del sizes["max_position_embeddings"]
+    return sizes | labels(draw) | of_kind(draw, "Wav2Vec2Bert", "Model", "ForCTC", "ForSequenceClassification") | {
+        "feature_projection_input_dim": draw.choice([6, 160]), "position_embeddings_type": draw.choice(["relative_key", "relative", "rotary", None]),
+        "left_max_position_embeddings": draw.randint(0, 9), "right_max_position_embeddings": draw.randint(0, 9),
+        "conv_depthwise_kernel_size": draw.choice([3, 31]), "mask_time_prob": draw.choice([0.0, 0.05]), "apply_spec_augment": draw.random() < 0.5,
+        "classifier_proj_size": draw.choice([3, 768])}
+
+
 def draw_convnext(draw, prefix="ConvNext"):
     return labels(draw) | of_kind(draw, prefix, "Model", "ForImageClassification") | {
         "hidden_sizes": [draw.choice([4, 6, 10]) for _ in range(4)], "depths": [draw.randint(1, 4) for _ in range(4)],
@@ -781,7 +791,7 @@ DRAWS = {
     "umt5": draw_umt5, "whisper": draw_whisper,
     "vision-encoder-decoder": draw_trocr, "moonshine": draw_moonshine, "musicgen_decoder": draw_musicgen, "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
     # Images and sound.
-    "wavlm": draw_wavlm, "wav2vec2-conformer": draw_conformer,
+    "wav2vec2-bert": draw_wav2vec2_bert, "wavlm": draw_wavlm, "wav2vec2-conformer": draw_conformer,
     "segformer": draw_segformer, "donut-swin": draw_donut_swin,
     "swin": draw_swin, "swinv2": draw_swinv2,
     "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": draw_clip,
