@@ -232,6 +232,8 @@ CONFIGS = {
     "laguna": decoder(**SIZE, **WINDOW, **EXPERTS, shared_expert_intermediate_size=32, num_attention_heads_per_layer=[8, 16, 16, 16] * 2,
                       layer_types=["full_attention"] + ["sliding_attention"] * 3 + ["full_attention"] + ["sliding_attention"] * 3),
     "layoutlm": ENCODER | {"architectures": ["LayoutLMForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32, "max_2d_position_embeddings": 64},
+    "layoutlmv3": ENCODER | {"architectures": ["LayoutLMv3ForSequenceClassification"], "vocab_size": 128, "max_position_embeddings": 16,
+                   "max_2d_position_embeddings": 64, "coordinate_size": 8, "shape_size": 16, "input_size": 24, "patch_size": 8},
     "lfm2": decoder(full_attn_idxs=[2, 6]),
     "lfm2_vl": {"projector_hidden_size": 48, "downsample_factor": 4,
                 "vision_config": VISION | {"patch_size": 64, "num_patches": 16, "vision_use_head": False},
@@ -428,7 +430,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "switch_transformers", "t5gemma", "mllama", "data2vec-audio", "hubert", "unispeech",
               "wav2vec2", "ernie_m", "layoutlm", "markuplm", "vision-encoder-decoder", "vilt", "lfm2_vl", "musicgen_decoder", "blip-2", "fuyu", "moonshine", "videomae", "vit_mae", "yolos",
               "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
-              "siglip2", "siglip2_vision_model", "wav2vec2-bert")
+              "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2")
 # What is made of parameters alone, such as heads of relative positions, each rank makes for what it has at a time.

@@ -408,6 +408,8 @@ def main():
         # A matrix for the frame of those that are hidden, and a convolution of each channel, which is no product.
         "w2v-bert-2.0": 2 * 768 * 160 * 1024 + 2 * 768 * 1024
         + 24 * (14 * 768 * 1024**2 + 6 * 768**2 * 1024 + 8 * 768 * 1024 * 4096),
+        # A text of 512 tokens, 14 x 14 patches and a token.
+        "layoutlmv3-base": 2 * 196 * 768 * 768 + layers(12, 709, 768, 3072),
         "layoutlm-base": layers(12, 512, 768, 3072) + 2 * 768**2 + 2 * 512 * 768 * (768 + 30522),
         "roformer-chinese-base": layers(12, 1536, 768, 3072) + 2 * 1536 * 768 * (768 + 50000),
         "ernie-m-base": layers(12, 512, 768, 3072) + 2 * 768**2,

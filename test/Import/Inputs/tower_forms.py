@@ -1119,8 +1119,21 @@ def segformer(c):
     return total + (linear(before, classes(c)) if kind_of(c) == "ForImageClassification" else 0)
 
 
+def layoutlmv3(c):
+    """RoBERTa with two tables of sides and two of sizes, a tower's patches and positions, two norms more, and
+    tables of relative positions and places."""
+    D, H, kind = c.get("hidden_size", 768), c.get("num_attention_heads", 12), kind_of(c)
+    tables = c.get("vocab_size", 50265) + c.get("max_position_embeddings", 512) + c.get("type_vocab_size", 2)
+    total = tables * D + norm(D) + 2 * c.get("max_2d_position_embeddings", 1024) * (c.get("coordinate_size", 128) + c.get("shape_size", 128))
+    total += image_ends(c | {"image_size": c.get("input_size", 224)}, 1)[0] + 2 * norm(D) + layers_of(c)
+    total += c.get("rel_pos_bins", 32) * H if c.get("has_relative_attention_bias", True) else 0
+    total += 2 * c.get("rel_2d_pos_bins", 64) * H if c.get("has_spatial_attention_bias", True) else 0
+    return total + (linear(D, D) + linear(D, classes(c)) if kind == "ForSequenceClassification" else 0)
+
+
 FAMILIES = {
     # Texts.
+    "layoutlmv3": layoutlmv3,
     "deberta": deberta, "deberta-v2": deberta,
     "markuplm": markuplm,
     "llada": llada,

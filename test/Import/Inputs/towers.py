@@ -770,8 +770,19 @@ def draw_segformer(draw):
         "patch_sizes": [draw.choice([5, 7]), 3, draw.choice([3, 5]), 3], "mlp_ratios": [draw.randint(1, 5) for _ in range(4)]}
 
 
+def draw_layoutlmv3(draw):
+    heads, image, has_bias = draw.choice([1, 2, 3]), draw_image(draw), draw.random() < 0.8
+    return of_kind(draw, "LayoutLMv3", "Model", "ForSequenceClassification") | labels(draw) | {
+        "hidden_size": 8 * heads, "num_attention_heads": heads, "coordinate_size": heads, "shape_size": 2 * heads,
+        "num_hidden_layers": draw.randint(1, 5), "intermediate_size": draw.randint(3, 99), "vocab_size": draw.randint(100, 999),
+        "max_position_embeddings": draw.randint(4, 40), "type_vocab_size": draw.randint(1, 3), "max_2d_position_embeddings": draw.randint(2, 40),
+        "input_size": image["image_size"], "patch_size": image["patch_size"], "num_channels": image["num_channels"], "rel_pos_bins": draw.choice([4, 32]),
+        "rel_2d_pos_bins": draw.choice([4, 64]), "has_relative_attention_bias": has_bias, "has_spatial_attention_bias": has_bias and draw.random() < 0.7}
+
+
 DRAWS = {
     # Texts.
+    "layoutlmv3": draw_layoutlmv3,
     "deberta": draw_deberta, "deberta-v2": draw_deberta_v2,
     "markuplm": draw_markuplm,
     "llada": draw_llada,
