@@ -31,6 +31,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 
 TOOLS = os.environ.get("STG_TOOLS", "")
 BEGIN, END = "<!-- strategies -->\n", "\n<!-- end of strategies -->\n"
@@ -460,17 +461,24 @@ def run(*command):
     return subprocess.run([TOOLS + command[0], *command[1:]], capture_output=True, text=True)
 
 
-@lru_cache(maxsize=None)
+FOLDER = []
+FOLDER_LOCK = Lock()
+
+
 def folder():
-    made = tempfile.TemporaryDirectory()
-    for family, config in CONFIGS.items():
-        key = "model_type" if family.islower() else "_class_name"
-        (Path(made.name) / f"{family}.json").write_text(json.dumps({key: family} | config))
-    return made
+    """The folder of all configurations. Threads that want it first get the same one: of two, one would be deleted when
+    nobody refers to it any more, with files that the other thread has just named."""
+    with FOLDER_LOCK:
+        if not FOLDER:
+            FOLDER.append(tempfile.TemporaryDirectory())
+            for family, config in CONFIGS.items():
+                key = "model_type" if family.islower() else "_class_name"
+                (Path(FOLDER[0].name) / f"{family}.json").write_text(json.dumps({key: family} | config))
+    return FOLDER[0].name
 
 
 def model(family):
-    return MODELS.get(family) or [str(Path(folder().name) / f"{family}.json")]
+    return MODELS.get(family) or [str(Path(folder()) / f"{family}.json")]
 
 
 def compile(family, flags, *more):
@@ -480,7 +488,7 @@ def compile(family, flags, *more):
 def why(family, result):
     """The line that says why not."""
     lines = [line for line in result.stderr.splitlines() if "error:" in line] or result.stderr.splitlines() or ["?"]
-    text = lines[0].split("error: ", 1)[-1].replace(str(folder().name) + "/", "")
+    text = lines[0].split("error: ", 1)[-1].replace(folder() + "/", "")
     return text if len(lines) == 1 else f"{text} [{len(lines)} errors]"
 
 
@@ -654,7 +662,6 @@ def main():
     parser.add_argument("--write", metavar="PAGE", help="put the table into a page")
     parser.add_argument("--check", metavar="PAGE", help="compare the table, or one of every N families, with a page")
     args = parser.parse_args()
-    folder()  # Once, before there are threads.
     families = [*sorted(CONFIGS, key=str.lower), *MODELS]
     if args.table is not None:
         print(page(args.table or families, args.jobs))
