@@ -17,10 +17,14 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Reducer/ReductionPatternInterface.h"
 #include "mlir/Reducer/Tester.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 #include "stg/Dialect/STG/IR/STG.h"
 #include "stg/InitAll.h"
 #include "stg/Support/Messages.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/WithColor.h"
 
 using namespace mlir;
 using namespace stg;
@@ -98,6 +102,40 @@ struct Reduction : DialectReductionPatternInterface {
 };
 } // namespace
 
+namespace {
+/// The files of the command line. The reducer reads it itself.
+struct FileNames {
+  FileNames(ArrayRef<char *> arguments) {
+    for (unsigned i = 0; i < arguments.size(); ++i) {
+      StringRef text = arguments[i];
+      if (text == "-" || !text.consume_front("-")) {
+        input = text;
+        continue;
+      }
+      text.consume_front("-");
+      if (text == "o" && i + 1 < arguments.size())
+        output = arguments[++i];
+      else if (text.consume_front("o="))
+        output = text;
+    }
+  }
+
+  StringRef input = "-", output = "-";
+};
+} // namespace
+
+/// Says why the reducer has failed where it does not say so itself: about its
+/// output, and about a program that is not interesting as it is.
+static void explainFailure(const FileNames &names) {
+  std::string message;
+  if (openOutputFile(names.output, &message) &&
+      (names.input == "-" || openInputFile(names.input)))
+    message = "the test finds nothing interesting in the program as it is; its "
+              "exit status is to be 1 where it does, and 0 where it does not";
+  if (!message.empty())
+    llvm::WithColor::error(llvm::errs(), "stg-reduce") << message << '\n';
+}
+
 int main(int argc, char **argv) {
   guardStandardStreams("stg-reduce");
   DialectRegistry registry;
@@ -109,5 +147,14 @@ int main(int argc, char **argv) {
   MLIRContext context(registry);
   // The reducer asks loaded dialects, before it reads.
   context.loadDialect<STGDialect>();
-  return failed(mlirReduceMain(argc, argv, context));
+  bool isExplained = false;
+  context.getDiagEngine().registerHandler([&](Diagnostic &diagnostic) {
+    isExplained |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
+    return failure();
+  });
+  if (succeeded(mlirReduceMain(argc, argv, context)))
+    return EXIT_SUCCESS;
+  if (!isExplained)
+    explainFailure(ArrayRef<char *>(argv, argc).drop_front());
+  return EXIT_FAILURE;
 }
