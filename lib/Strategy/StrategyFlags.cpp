@@ -23,6 +23,7 @@ public:
         field(field), help(field.getHelp()), valueName(field.getValueName()) {
     setArgStr(field.name);
     setDescription(help);
+    setValueStr(valueName);
     addCategory(category);
     if (field.kind == Field::Kind::Schedule)
       for (const auto &[name, meaning] : listSchedules())

@@ -114,11 +114,43 @@ static std::string rewriteComplaint(StringRef line) {
       .str();
 }
 
+/// True if `word` can only be meant as the value of the option, although it
+/// stands behind a blank: of an option that means something by itself LLVM
+/// takes that for an argument of the tool.
+static bool isDetachedValue(const cl::Option &option, StringRef word) {
+  if (option.getValueExpectedFlag() != cl::ValueOptional ||
+      word.starts_with("-"))
+    return false;
+  return !option.ValueStr.empty() || word == "true" || word == "false";
+}
+
+/// What was meant where there are too many arguments.
+static std::vector<ToolMessage::Note>
+listDetachedValues(ArrayRef<char *> arguments) {
+  std::vector<ToolMessage::Note> notes;
+  for (auto [flag, word] : zip(arguments, arguments.drop_front())) {
+    StringRef name = flag;
+    if (name == "--")
+      break;
+    if (!name.consume_front("--") && !name.consume_front("-"))
+      continue;
+    const cl::Option *option = cl::getRegisteredOptions().lookup(name);
+    if (option && isDetachedValue(*option, word))
+      notes.push_back({{},
+                       ("--" + name +
+                        " takes a value behind '=' only: did "
+                        "you mean '--" +
+                        name + "=" + word + "'?")
+                           .str()});
+  }
+  return notes;
+}
+
 /// Prints the complaints of LLVM's command line, each a line that begins with
 /// the name of the tool.
-static void printComplaints(StringRef text, StringRef program,
+static void printComplaints(StringRef text, ArrayRef<char *> arguments,
                             MessagePrinter &printer) {
-  std::string prefix = (sys::path::filename(program) + ": ").str();
+  std::string prefix = (sys::path::filename(arguments[0]) + ": ").str();
   std::vector<ToolMessage> messages;
   SmallVector<StringRef> lines;
   text.split(lines, '\n', -1, /*KeepEmpty=*/false);
@@ -127,9 +159,13 @@ static void printComplaints(StringRef text, StringRef program,
     line = line.trim();
     if (line.starts_with("Did you mean") && !messages.empty())
       messages.back().notes.push_back({{}, line.str()});
+    else if (line.consume_front("Can specify at most ") && !messages.empty())
+      messages.back().text += (" At most " + line.split(":").first + ".").str();
     else if (!line.empty())
       messages.push_back(
           {ToolMessage::Severity::Error, {}, rewriteComplaint(line), {}});
+    if (line.starts_with("Too many positional arguments"))
+      messages.back().notes = listDetachedValues(arguments);
   }
   for (const ToolMessage &message : messages)
     printer.print(message);
@@ -143,6 +179,6 @@ bool stg::parseCommandLine(int argc, char **argv, StringRef overview,
   CapturedErrors captured;
   bool isGood = cl::ParseCommandLineOptions(argc, argv, overview, &stream);
   text += captured.finish();
-  printComplaints(text, argv[0], printer);
+  printComplaints(text, ArrayRef<char *>(argv, argc), printer);
   return isGood;
 }
