@@ -105,19 +105,21 @@ struct ImportFlags {
 } // namespace
 
 /// Reads the two numbers of a flag, which has the form `form`.
-static LogicalResult parsePair(Location loc, StringRef flag, StringRef text,
+static LogicalResult parsePair(Location loc, const Twine &flag, StringRef text,
                                char separator, StringRef form,
                                std::pair<int64_t, int64_t> &pair) {
   auto [first, second] = text.split(separator);
   if (!first.getAsInteger(10, pair.first) &&
       !second.getAsInteger(10, pair.second))
     return success();
-  return emitError(loc) << "--trace-" << flag << " expects " << form
+  return emitError(loc) << flag << " expects " << form
                         << ", two numbers, found '" << text << "'";
 }
 
-/// Reads the flags that say which files are written, and where.
+/// Reads the flags that say which files are written, and where. `dashes` is
+/// what their names begin with where they are commonly used.
 static LogicalResult parseFlags(Location loc, const ExportFlags &flags,
+                                StringRef dashes,
                                 stg::trace::WriteOptions &files,
                                 std::optional<stg::trace::RankRange> &part) {
   files.directory = flags.directory;
@@ -125,19 +127,21 @@ static LogicalResult parseFlags(Location loc, const ExportFlags &flags,
   files.resume = flags.resume;
   files.quiet = flags.quiet;
   if (!flags.ranks.empty() && !flags.part.empty())
-    return emitError(loc, "--trace-ranks and --trace-part exclude each other");
+    return emitError(loc) << dashes << "ranks and " << dashes
+                          << "part exclude each other";
   std::pair<int64_t, int64_t> pair = {0, 0};
   if (!flags.ranks.empty()) {
-    if (failed(parsePair(loc, "ranks", flags.ranks, ':', "LO:HI", pair)))
+    if (failed(
+            parsePair(loc, dashes + "ranks", flags.ranks, ':', "LO:HI", pair)))
       return failure();
     files.ranks = pair;
   }
   if (!flags.part.empty()) {
-    if (failed(parsePair(loc, "part", flags.part, '/', "I/N", pair)))
+    if (failed(parsePair(loc, dashes + "part", flags.part, '/', "I/N", pair)))
       return failure();
     if (pair.first < 1 || pair.first > pair.second)
       return emitError(loc)
-             << "--trace-part " << flags.part << ": parts are 1/N to N/N";
+             << dashes << "part " << flags.part << ": parts are 1/N to N/N";
     part = pair;
   }
   return success();
@@ -175,7 +179,8 @@ static LogicalResult exportModule(ModuleOp module, const ExportFlags &flags,
   if (flags.directory.empty())
     return emitError(module.getLoc(),
                      "--chakra-to-traces needs --trace-dir=<directory>");
-  if (failed(parseFlags(module.getLoc(), flags, options.files, options.part)))
+  if (failed(parseFlags(module.getLoc(), flags, "--trace-", options.files,
+                        options.part)))
     return failure();
   if (flags.bundle) {
     options.output = ExportOptions::Output::Bundle;
@@ -212,7 +217,7 @@ static LogicalResult unbundle(llvm::SourceMgr &sources,
     return emitError(loc, "--unbundle needs --trace-dir=<directory>");
   stg::trace::WriteOptions files;
   std::optional<stg::trace::RankRange> part;
-  if (failed(parseFlags(loc, flags, files, part)))
+  if (failed(parseFlags(loc, flags, "--", files, part)))
     return failure();
   auto bundle = stg::trace::TraceBundle::parse(llvm::MemoryBuffer::getMemBuffer(
       *buffer, /*RequiresNullTerminator=*/false));
