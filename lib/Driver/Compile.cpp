@@ -591,13 +591,15 @@ static Error compileModule(const Model &model, const CompileRequest &request,
       return error;
   if (Error error = checkEncoded(module, strategy))
     return error;
+  if (Error error = checkStreamStart(module, strategy))
+    return error;
+  if (Error error = run(buildShardingPipeline, timing))
+    return error;
   if (Error error = checkDegrees(strategy, module, resolved.preset,
                                  resolved.plan, withReplicas(strategy, values)))
     return error;
   if (Error error =
           checkContext(getProgram(module), strategy, resolved.preset, values))
-    return error;
-  if (Error error = checkStreamStart(module, strategy))
     return error;
   if (Error error = run(buildLocalPipeline, timing))
     return error;

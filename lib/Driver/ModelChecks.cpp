@@ -1024,6 +1024,10 @@ private:
   StringRef getDegree(const PresetPlan::Rule &rule,
                       const PresetPlan::Axis &axis);
   void divide(const PresetPlan::Rule &rule);
+  void divide(const PresetPlan::Rule &rule, const SymbolValue &value,
+              StringRef name);
+  void divideDerived(const llvm::StringSet<> &uneven);
+  void divideDerived(SymTensorType type, const llvm::StringSet<> &uneven);
   std::string describeDegrees(StringRef name);
   Error check(const DividedDim &dim);
 
@@ -1033,6 +1037,8 @@ private:
   const PresetPlan &plan;
   const SymbolValues &values;
   SmallVector<DividedDim> dims;
+  /// Extents of dimensions that are no symbols: all tokens but the first one.
+  SymbolValues derived;
 };
 } // namespace
 
@@ -1048,17 +1054,61 @@ StringRef DegreeChecker::getDegree(const PresetPlan::Rule &rule,
 /// Dimensions count as far as they have values.
 void DegreeChecker::divide(const PresetPlan::Rule &rule) {
   auto value = values.find(rule.rule.getDim().str());
+  if (value != values.end())
+    divide(rule, value->second, value->first);
+}
+
+void DegreeChecker::divide(const PresetPlan::Rule &rule,
+                           const SymbolValue &value, StringRef name) {
   for (const PresetPlan::Axis &axis : plan.axes) {
     std::optional<int64_t> size = axis.size.getInt64();
-    if (value == values.end() || !size ||
-        axis.name != rule.rule.getAxis().getValue())
+    if (!size || axis.name != rule.rule.getAxis().getValue())
       continue;
     auto it = llvm::find_if(
-        dims, [&](const DividedDim &dim) { return dim.name == value->first; });
+        dims, [&](const DividedDim &dim) { return dim.name == name; });
     if (it == dims.end())
-      it = dims.insert(it, {value->first, &value->second, {}});
+      it = dims.insert(it, {name.str(), &value, {}});
     it->divideBy(getDegree(rule, axis), *size);
   }
+}
+
+/// What is sharded, where the plan says so already, and has another extent than
+/// the symbol that it is named after. Replicas follow from the degree.
+void DegreeChecker::divideDerived(SymTensorType type,
+                                  const llvm::StringSet<> &uneven) {
+  for (auto [dim, axes] :
+       llvm::zip_equal(type.getDims(), type.getSharding().getDimAxes())) {
+    std::string extent = dim.getExtent().str();
+    std::optional<Exact> number = evaluate(dim.getExtent(), values);
+    if (dim.getNames().size() != 1 || !number || values.count(extent) ||
+        derived.count(extent) || uneven.contains(dim.getNames().front()) ||
+        findReplicas(preset, input.values, dim.getNames().front()))
+      continue;
+    for (const PresetPlan::Rule &rule : plan.rules)
+      if (rule.rule.getDim() == dim.getNames().front() &&
+          llvm::is_contained(axes, rule.rule.getAxis()))
+        divide(
+            rule,
+            derived
+                .try_emplace(extent, SymbolValue{int64_t(*number), "the model"})
+                .first->second,
+            extent);
+  }
+}
+
+void DegreeChecker::divideDerived(const llvm::StringSet<> &uneven) {
+  auto divideAll = [&](TypeRange types) {
+    for (Type type : types)
+      if (auto tensor = dyn_cast<SymTensorType>(type);
+          tensor && tensor.getSharding())
+        divideDerived(tensor, uneven);
+  };
+  module.walk([&](Operation *op) {
+    divideAll(op->getResultTypes());
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        divideAll(block.getArgumentTypes());
+  });
 }
 
 /// Says which values the degree can have, which divides some of the dimensions.
@@ -1168,6 +1218,9 @@ Error DegreeChecker::run() {
   for (const PresetPlan::Rule &rule : plan.rules)
     if (!uneven.contains(rule.rule.getDim()))
       divide(rule);
+  // What is kept has a message of its own.
+  if (!hasCachedTokens(input.values))
+    divideDerived(uneven);
   for (const DividedDim &dim : dims)
     if (Error error = check(dim))
       return error;

@@ -373,11 +373,14 @@ static void expectLayouts([[maybe_unused]] OpPassManager &pm) {
 #endif
 }
 
-void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
+void stg::buildShardingPipeline(OpPassManager &pm, const Strategy &strategy) {
   // From ZeRO-2 on, gradients are reduced where they are made.
   bool delayGradients = strategy.gradientReduction == GradientReduction::Flat &&
                         strategy.zero < ZeroLevel::Gradients;
   pm.addPass(createPropagateShardings({delayGradients, strategy.streamStart}));
+}
+
+void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
   pm.addPass(createInsertCollectives());
   expectLayouts(pm);
   SimplifyCollectivesOptions simplify;
@@ -621,6 +624,7 @@ buildPipeline(OpPassManager &pm, StringRef text,
   addInlining(pm, *strategy);
   buildModelPipeline(pm, *strategy);
   buildPlanPipeline(pm, *strategy);
+  buildShardingPipeline(pm, *strategy);
   buildLocalPipeline(pm, *strategy);
   buildChakraPipeline(pm, *strategy);
   return success();

@@ -44,6 +44,8 @@ void addInference(mlir::OpPassManager &pm, const Strategy &strategy);
 /// model, too: before its plan.
 void addCutLayers(mlir::OpPassManager &pm, const Strategy &strategy,
                   llvm::ArrayRef<int64_t> layers);
+/// From there to the complete plan: the sharding of every value.
+void buildShardingPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
 /// From there to the local level.
 void buildLocalPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
 /// The conversion to the chakra level with symbols, of a program without stages
