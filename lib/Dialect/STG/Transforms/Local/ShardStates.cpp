@@ -18,6 +18,7 @@
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace stg {
 #define GEN_PASS_DEF_SHARDSTATES
@@ -45,7 +46,7 @@ private:
   void retype(Value value, SymTensorType type);
   void recordShard(AdamOp adam, ArrayAttr axes);
   void gatherUpdated(func::FuncOp function);
-  ArrayAttr getAxesOfFrozen(ParamOp param);
+  ArrayAttr getAxesOfConstant(ParamOp param);
   void shardParameters(func::FuncOp function);
   /// By whether they are gathered again in backward, and in which type.
   using ReadsByGather =
@@ -532,9 +533,22 @@ static void mergeReads(Block &block) {
   }
 }
 
-/// What is not trained has no gradient whose reduction would say which devices
+/// The parameters that the step changes. Neither what is frozen nor what the
+/// loss does not depend on is among them.
+static llvm::StringSet<> collectUpdated(func::FuncOp function) {
+  llvm::StringSet<> paths;
+  function.walk([&](CostOpInterface op) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (auto param = operand.get().getDefiningOp<ParamOp>();
+          param && op.updatesOperand(operand.getOperandNumber()))
+        paths.insert(getParameterPath(param));
+  });
+  return paths;
+}
+
+/// What is not updated has no gradient whose reduction would say which devices
 /// hold it: those that do not divide it.
-ArrayAttr ShardStates::getAxesOfFrozen(ParamOp param) {
+ArrayAttr ShardStates::getAxesOfConstant(ParamOp param) {
   LayoutAttr layout = param.getLayout();
   SmallVector<Attribute> axes;
   for (auto axis : over.getAsRange<StringAttr>())
@@ -550,10 +564,11 @@ void ShardStates::shardParameters(func::FuncOp function) {
     mergeReads(function.getBody().front());
   SmallVector<ParamOp> params;
   function.walk([&](ParamOp param) { params.push_back(param); });
+  llvm::StringSet<> updated = collectUpdated(function);
   for (ParamOp param : params) {
-    ArrayAttr axes = param.getFrozen()
-                         ? getAxesOfFrozen(param)
-                         : shardedOver.lookup(getParameterPath(param));
+    std::string path = getParameterPath(param);
+    ArrayAttr axes = updated.contains(path) ? shardedOver.lookup(path)
+                                            : getAxesOfConstant(param);
     if (axes)
       gather(param, axes);
   }
