@@ -88,6 +88,7 @@ private:
   void keepEncoded(AttentionOp op, bool isFirst);
   LogicalResult extendBias(AttentionOp op);
   FailureOr<bool> keepAllEncoded(DenseSet<Operation *> &done);
+  void releaseEncoded();
   void eraseDeadOps(Block &block);
   void eraseUnusedArguments(const BitVector &wereUsed);
   std::optional<unsigned> findTokens(SymTensorType type);
@@ -659,6 +660,36 @@ FailureOr<bool> StepBuilder::keepAllEncoded(DenseSet<Operation *> &done) {
   return !isFirst;
 }
 
+/// What an encoder makes and nobody reads, such as a pooled row, is kept in the
+/// step that executes it, and not in those that go on from there.
+void StepBuilder::releaseEncoded() {
+  DenseSet<Value> ofStep;
+  for (BlockArgument arg : function.getArguments())
+    if (auto type = dyn_cast<SymTensorType>(arg.getType());
+        type && llvm::any_of(type.getDims(),
+                             [&](DimAttr dim) { return step.isTokens(dim); }))
+      ofStep.insert(arg);
+  for (Operation &op : function.getBody().front()) {
+    bool isOfStep = op.walk([&](Operation *inner) {
+                        return llvm::any_of(inner->getOperands(),
+                                            [&](Value value) {
+                                              return ofStep.contains(value);
+                                            })
+                                   ? WalkResult::interrupt()
+                                   : WalkResult::advance();
+                      }).wasInterrupted();
+    if (isOfStep)
+      ofStep.insert(op.result_begin(), op.result_end());
+  }
+  SmallVector<Operation *> kept;
+  for (Operation &op : function.getBody().front())
+    if (auto keep = dyn_cast<KeepOp>(op);
+        keep && !ofStep.contains(keep.getValue()))
+      kept.push_back(keep);
+  for (Operation *op : kept)
+    op->erase();
+}
+
 /// A bias by position is looked up for the keys of earlier steps, too.
 LogicalResult StepBuilder::extendBias(AttentionOp op) {
   SymTensorType key = op.getKey().getType();
@@ -703,6 +734,7 @@ LogicalResult StepBuilder::run() {
   if (failed(hasEncoded))
     return failure();
   if (*hasEncoded) {
+    releaseEncoded();
     used.resize(function.getNumArguments());
     used.set();
     for (BlockArgument arg : function.getArguments())
