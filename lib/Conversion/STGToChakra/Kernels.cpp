@@ -136,10 +136,11 @@ static SmallVector<AlikeRequests> getRequests(OpTy op) {
     });
     if (alike == all.end())
       alike = &all.emplace_back(AlikeRequests{fresh, zero, zero, zero});
-    SymExpr keys = span.getVisible(cached) + fresh;
+    SymExpr kept = span.getVisible(cached);
     alike->count = alike->count + count;
-    alike->keys = alike->keys + keys * count;
-    alike->pairs = alike->pairs + getUnmaskedPairs(op, fresh, keys) * count;
+    alike->keys = alike->keys + (kept + fresh) * count;
+    alike->pairs =
+        alike->pairs + getUnmaskedPairsOfRequest(op, fresh, kept) * count;
   }
   return all;
 }

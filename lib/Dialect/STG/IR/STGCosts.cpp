@@ -254,6 +254,12 @@ static SymExpr getChunkSpan(SymExpr tokens, SymExpr chunk, bool causal) {
   return whole * getSpan(chunk, chunk, causal) + getSpan(rest, rest, causal);
 }
 
+/// Of the tokens of a prefix each sees the later ones, too.
+static SymExpr getLaterPairs(SymExpr prefix, SymExpr any) {
+  return prefix ? (prefix * (prefix - 1)).exactDiv(2)
+                : SymExpr::get(any.getContext(), 0);
+}
+
 SymExpr stg::getUnmaskedPairs(AttentionOpInterface op, SymExpr queries,
                               SymExpr keys) {
   bool causal = op.getMask() == AttentionMask::Causal;
@@ -269,15 +275,19 @@ SymExpr stg::getUnmaskedPairs(AttentionOpInterface op, SymExpr queries,
                   : getBandSpan(keys, window);
   SymExpr chunk = op.getChunkAttr();
   if (!chunk) {
-    // Of the tokens of a prefix each sees the later ones, too.
     SymExpr pairs = getSpan(queries, keys, causal);
-    SymExpr prefix = op.getPrefixAttr();
-    return causal && prefix ? pairs + (prefix * (prefix - 1)).exactDiv(2)
-                            : pairs;
+    return causal ? pairs + getLaterPairs(op.getPrefixAttr(), queries) : pairs;
   }
   SymExpr pairs = getChunkSpan(keys, chunk, causal);
   SymExpr past = keys - queries;
   return past.isZero() ? pairs : pairs - getChunkSpan(past, chunk, causal);
+}
+
+SymExpr stg::getUnmaskedPairsOfRequest(AttentionOpInterface op,
+                                       SymExpr newTokens, SymExpr kept) {
+  SymExpr pairs = getUnmaskedPairs(op, newTokens, kept + newTokens);
+  return kept.isZero() ? pairs
+                       : pairs - getLaterPairs(op.getPrefixAttr(), newTokens);
 }
 
 /// The pairs of so many queries, which are the last ones of so many keys, that
@@ -296,7 +306,10 @@ static SymExpr getPairs(OpTy op, RequestsAttr requests) {
                     op.getValue().getType().getShape()[1]);
   TokenSpan span{op.getWindowAttr(), op.getChunkAttr()};
   return requests.getSum([&](SymExpr fresh, SymExpr cached) {
-    return getPairs(op, fresh, span.getVisible(cached) + fresh);
+    SymExpr kept = span.getVisible(cached);
+    return op.getFullCount() && !op.getSelected()
+               ? getPairs(op, fresh, kept + fresh)
+               : getUnmaskedPairsOfRequest(op, fresh, kept);
   });
 }
 

@@ -91,6 +91,15 @@ LogicalResult AttentionOp::verify() {
   return success();
 }
 
+/// Whether the first tokens of a sequence are among the new ones. Otherwise a
+/// prefix is among those that are kept, and new tokens are behind it.
+static bool hasStart(IncrementBuilder &increment) {
+  RequestsAttr requests = increment.getRequests();
+  return requests ? llvm::any_of(requests.getCachedTokens(),
+                                 [](SymExpr cached) { return cached.isZero(); })
+                  : increment.getCached().isZero();
+}
+
 /// Keys and values are kept. Queries are those of new tokens, the last ones,
 /// which is what the mask counts from.
 LogicalResult AttentionOp::buildIncrement(IncrementBuilder &increment) {
@@ -107,9 +116,7 @@ LogicalResult AttentionOp::buildIncrement(IncrementBuilder &increment) {
     TokenSpan span{getWindowAttr(), getChunkAttr()};
     getKeyMutable().assign(increment.keep(getKey(), "k", span));
     getValueMutable().assign(increment.keep(getValue(), "v", span));
-    // New tokens are behind the prefix: it is among those that are kept.
-    if (getPrefixAttr() && !increment.getRequests() &&
-        !increment.getCached().isZero())
+    if (getPrefixAttr() && !hasStart(increment))
       removePrefixAttr();
   } else if (!increment.getCached().isZero()) {
     return emitOpError("sees tokens that come later, so nothing of it can be "

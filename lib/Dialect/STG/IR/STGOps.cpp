@@ -532,6 +532,24 @@ LogicalResult BroadcastGradOp::verify() { // broadcast_grad_c1
   return verifyBroadcast(*this, getType(), getInput().getType(), getDim());
 }
 
+/// True if a sequence, or a request that nothing is kept of, has fewer tokens
+/// than the prefix.
+static bool isCutShort(AttentionOpInterface op, Rational prefix) {
+  auto isShorter = [&](SymExpr tokens) {
+    std::optional<Rational> number = tokens.getConstant();
+    return number && *number < prefix;
+  };
+  RequestsAttr requests = op.getRequestsAttr();
+  if (!requests)
+    return isShorter(tensorOf(op->getOperand(0)).getShape()[1]);
+  return llvm::any_of(
+      llvm::zip_equal(requests.getNewTokens(), requests.getCachedTokens()),
+      [&](const auto &request) {
+        auto [fresh, cached] = request;
+        return cached.isZero() && isShorter(fresh);
+      });
+}
+
 LogicalResult stg::detail::verifySpan(AttentionOpInterface op) {
   SymExpr window = op.getWindowAttr(), chunk = op.getChunkAttr();
   // One device has some of the queries.
@@ -541,14 +559,12 @@ LogicalResult stg::detail::verifySpan(AttentionOpInterface op) {
       return op->emitOpError("has a prefix, expected a causal mask without "
                              "window and chunk");
     std::optional<Rational> number = prefix.getConstant();
-    std::optional<Rational> queries =
-        isDivided ? std::nullopt
-                  : tensorOf(op->getOperand(0)).getShape()[1].getConstant();
     if (number && (!number->isInteger() || *number < 1 ||
-                   (queries && *queries < *number)))
+                   (!isDivided && isCutShort(op, *number))))
       return op->emitOpError("has a prefix of ")
              << prefix << " tokens, expected at least 1 and at most those of "
-             << "the queries";
+             << (op.getRequestsAttr() ? "each request that begins"
+                                      : "the queries");
   }
   if (op.getSelected() &&
       (window || chunk || op.getPrefixAttr())) // attention_c9

@@ -191,6 +191,10 @@ namespace stg {
 /// the mask of `op` leaves, whatever is counted.
 SymExpr getUnmaskedPairs(AttentionOpInterface op, SymExpr queries,
                          SymExpr keys);
+/// Those of a request with so many new tokens behind so many that are kept and
+/// seen. A prefix is among the new tokens only where nothing is kept.
+SymExpr getUnmaskedPairsOfRequest(AttentionOpInterface op, SymExpr newTokens,
+                                  SymExpr kept);
 
 /// Bytes that a device brings to a collective.
 SymExpr getNumBytes(CollectiveOpInterface op);
