@@ -662,29 +662,6 @@ void FunctionPlan::delaySums(Operation *loop, const GradientFlow &gradients) {
   }
 }
 
-/// Sums that are only stacked stay partial: the stack is reduced as one.
-void FunctionPlan::delayPartials(ScanOpInterface scan, bool delayGradients) {
-  for (Value stack : scan.getStackedResults()) {
-    if (!delayGradients && !isAddedUp(stack))
-      continue;
-    auto result = dyn_cast<OpResult>(getStackedOperand(stack)->get());
-    if (!result || !result.hasOneUse())
-      continue;
-    SmallVector<Attribute> partial = getPartialSum(result);
-    // Over an axis that shards a dimension of the stack the sum leaves a shard
-    // at once.
-    auto stackType = cast<SymTensorType>(stack.getType());
-    bool isSharded = llvm::any_of(partial, [&](Attribute axis) {
-      return stackType.getSharding() &&
-             stackType.getSharding().shardsOver(cast<StringAttr>(axis));
-    });
-    if (partial.empty() || isSharded)
-      continue;
-    for (Value planned : {Value(result), Value(stack)})
-      setPartial(planned, partial);
-  }
-}
-
 /// The values that a gradient is the sum of, and the sums on the way, which can
 /// all stay partial over the same axes; none if they cannot.
 static SmallVector<Attribute> getTerms(OpResult value,
@@ -699,6 +676,35 @@ static SmallVector<Attribute> getTerms(OpResult value,
   auto lhs = getTerms(dyn_cast<OpResult>(sum.getLhs()), values),
        rhs = getTerms(dyn_cast<OpResult>(sum.getRhs()), values);
   return areSameAxes(lhs, rhs) ? lhs : SmallVector<Attribute>();
+}
+
+/// Sums that are only stacked stay partial: the stack is reduced as one.
+void FunctionPlan::delayPartials(ScanOpInterface scan, bool delayGradients) {
+  for (Value stack : scan.getStackedResults()) {
+    if (!delayGradients && !isAddedUp(stack))
+      continue;
+    auto result = dyn_cast<OpResult>(getStackedOperand(stack)->get());
+    if (!result || !result.hasOneUse())
+      continue;
+    // What several ops of an iteration make of one parameter is added up there.
+    SmallVector<Value> values = {result};
+    SmallVector<Attribute> partial =
+        isa<AddOp>(result.getOwner()) && isAddedUp(stack)
+            ? getTerms(result, values)
+            : getPartialSum(result);
+    // Over an axis that shards a dimension of the stack the sum leaves a shard
+    // at once.
+    auto stackType = cast<SymTensorType>(stack.getType());
+    bool isSharded = llvm::any_of(partial, [&](Attribute axis) {
+      return stackType.getSharding() &&
+             stackType.getSharding().shardsOver(cast<StringAttr>(axis));
+    });
+    if (partial.empty() || isSharded)
+      continue;
+    values.push_back(stack);
+    for (Value planned : values)
+      setPartial(planned, partial);
+  }
 }
 
 /// What linear ops make of a partial gradient, or of a sum of several, is
