@@ -1080,19 +1080,20 @@ void DegreeChecker::divideDerived(SymTensorType type,
        llvm::zip_equal(type.getDims(), type.getSharding().getDimAxes())) {
     std::string extent = dim.getExtent().str();
     std::optional<Exact> number = evaluate(dim.getExtent(), values);
-    if (dim.getNames().size() != 1 || !number || values.count(extent) ||
-        derived.count(extent) || uneven.contains(dim.getNames().front()) ||
-        findReplicas(preset, input.values, dim.getNames().front()))
+    if (dim.getNames().size() != 1 || !number ||
+        dim.getNames().front() == extent ||
+        uneven.contains(dim.getNames().front()) ||
+        findReplicas(preset, input.values, dim.getNames().front()) ||
+        !derived.try_emplace(extent, SymbolValue{int64_t(*number), "the model"})
+             .second)
       continue;
+    auto symbol = values.find(extent);
+    const SymbolValue &value =
+        symbol == values.end() ? derived.at(extent) : symbol->second;
     for (const PresetPlan::Rule &rule : plan.rules)
       if (rule.rule.getDim() == dim.getNames().front() &&
           llvm::is_contained(axes, rule.rule.getAxis()))
-        divide(
-            rule,
-            derived
-                .try_emplace(extent, SymbolValue{int64_t(*number), "the model"})
-                .first->second,
-            extent);
+        divide(rule, value, extent);
   }
 }
 
