@@ -952,29 +952,41 @@ static Error checkRecurrent(func::FuncOp program, const StrategyInput &input,
 }
 
 /// Heads of attention take the place of tokens; those of keys and values may be
-/// fewer than ranks.
-static Error checkExchangedHeads(const StrategyInput &input,
+/// fewer than ranks, but for layers that have a number of their own.
+static Error checkExchangedHeads(func::FuncOp program,
+                                 const StrategyInput &input,
                                  const Preset &preset,
                                  const SymbolValues &values) {
   const Strategy &strategy = input.values;
   int64_t parts = strategy.tensorRanks.number * strategy.contextRanks.number;
-  for (StringRef name : {"K", "KG", "H"}) {
-    auto heads = values.find(name.str());
-    if (heads == values.end() || heads->second.value % parts == 0)
-      continue;
-    bool mayExceed = findReplicas(preset, strategy, name) != nullptr;
-    if (mayExceed && parts % heads->second.value == 0)
-      continue;
+  auto check = [&](StringRef name, int64_t heads, bool mayExceed) -> Error {
+    if (heads % parts == 0 || (mayExceed && parts % heads == 0))
+      return Error::success();
     return makeError(input.spell(getField(FieldId::cpCommType)) + ": " +
                      spellHeadDegrees(input) + " is " + Twine(parts) +
-                     ", which does not divide " + heads->first + " = " +
-                     Twine(heads->second.value) +
+                     ", which does not divide " + name + " = " + Twine(heads) +
                      ", the heads that take the place of tokens; use "
                      "all_gather or p2p, or degrees whose product is one of " +
-                     listDivisors(heads->second.value) +
+                     listDivisors(heads) +
                      (mayExceed ? ", or a multiple of it" : ""));
-  }
-  return Error::success();
+  };
+  for (StringRef name : {"K", "KG", "H"})
+    if (auto heads = values.find(name.str()); heads != values.end())
+      if (Error error = check(name, heads->second.value,
+                              findReplicas(preset, strategy, name) != nullptr))
+        return error;
+  Error wrong = Error::success();
+  program.walk([&](AttentionOp op) {
+    for (Value heads : {op.getQuery(), op.getKey()}) {
+      DimAttr dim = cast<SymTensorType>(heads.getType()).getDim(2);
+      std::optional<int64_t> extent = dim.getExtent().getInt64();
+      if (wrong || !extent || dim.getNames().size() != 1)
+        continue;
+      wrong = check(dim.getNames().front().getValue(), *extent,
+                    /*mayExceed=*/false);
+    }
+  });
+  return wrong;
 }
 
 Error stg::checkContext(func::FuncOp program, const StrategyInput &input,
@@ -985,7 +997,7 @@ Error stg::checkContext(func::FuncOp program, const StrategyInput &input,
   if (Error error = checkChunks(program, input, values))
     return error;
   if (strategy.cpCommType == ContextExchange::AllToAll)
-    if (Error error = checkExchangedHeads(input, preset, values))
+    if (Error error = checkExchangedHeads(program, input, preset, values))
       return error;
   return checkRecurrent(program, input, preset, values);
 }
@@ -995,6 +1007,7 @@ namespace {
 struct DividedDim {
   std::string name;
   const SymbolValue *value;
+  bool isNumber; ///< Not the value of a symbol: nothing can be replicated.
   SmallVector<std::pair<std::string, int64_t>> degrees;
 
   bool isDivisible(int64_t parts) const { return value->value % parts == 0; }
@@ -1023,6 +1036,7 @@ public:
 private:
   StringRef getDegree(const PresetPlan::Rule &rule,
                       const PresetPlan::Axis &axis);
+  void collectNumbers();
   void divide(const PresetPlan::Rule &rule);
   std::string describeDegrees(StringRef name);
   Error check(const DividedDim &dim);
@@ -1033,6 +1047,9 @@ private:
   const PresetPlan &plan;
   const SymbolValues &values;
   SmallVector<DividedDim> dims;
+  /// Extents that are numbers, of layers that have sizes of their own, by the
+  /// names of their dimensions.
+  std::multimap<std::string, SymbolValue> numbers;
 };
 } // namespace
 
@@ -1045,19 +1062,47 @@ StringRef DegreeChecker::getDegree(const PresetPlan::Rule &rule,
   return axis.degree;
 }
 
+void DegreeChecker::collectNumbers() {
+  module.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes()) {
+      auto tensor = dyn_cast<SymTensorType>(type);
+      for (DimAttr dim : tensor ? tensor.getDims() : ArrayRef<DimAttr>()) {
+        std::optional<int64_t> extent = dim.getExtent().getInt64();
+        if (!extent || dim.getNames().size() != 1)
+          continue;
+        std::string name = dim.getNames().front().str();
+        auto [begin, end] = numbers.equal_range(name);
+        if (std::none_of(begin, end, [&](const auto &known) {
+              return known.second.value == *extent;
+            }))
+          numbers.emplace(name,
+                          SymbolValue{*extent, "a layer of its own size"});
+      }
+    }
+  });
+}
+
 /// Dimensions count as far as they have values.
 void DegreeChecker::divide(const PresetPlan::Rule &rule) {
-  auto value = values.find(rule.rule.getDim().str());
+  std::string name = rule.rule.getDim().str();
+  SmallVector<DividedDim> extents;
+  if (auto value = values.find(name); value != values.end())
+    extents.push_back({name, &value->second, /*isNumber=*/false, {}});
+  auto [begin, end] = numbers.equal_range(name);
+  for (const auto &number : llvm::make_range(begin, end))
+    extents.push_back({name, &number.second, /*isNumber=*/true, {}});
   for (const PresetPlan::Axis &axis : plan.axes) {
     std::optional<int64_t> size = axis.size.getInt64();
-    if (value == values.end() || !size ||
-        axis.name != rule.rule.getAxis().getValue())
+    if (!size || axis.name != rule.rule.getAxis().getValue())
       continue;
-    auto it = llvm::find_if(
-        dims, [&](const DividedDim &dim) { return dim.name == value->first; });
-    if (it == dims.end())
-      it = dims.insert(it, {value->first, &value->second, {}});
-    it->divideBy(getDegree(rule, axis), *size);
+    for (const DividedDim &extent : extents) {
+      auto it = llvm::find_if(dims, [&](const DividedDim &dim) {
+        return dim.value == extent.value;
+      });
+      if (it == dims.end())
+        it = dims.insert(it, extent);
+      it->divideBy(getDegree(rule, axis), *size);
+    }
   }
 }
 
@@ -1072,7 +1117,7 @@ std::string DegreeChecker::describeDegrees(StringRef name) {
       continue;
     const Preset::Replicas *replicas =
         findReplicas(preset, input.values, dim.name);
-    if (replicas && replicas->degree == name) {
+    if (replicas && replicas->degree == name && !dim.isNumber) {
       extents.push_back(dim.value->value);
       names.push_back(dim.name);
       most = std::max(most, dim.value->value);
@@ -1165,6 +1210,7 @@ Error DegreeChecker::run() {
                        "' of the model; see --rules");
     uneven.insert(name);
   }
+  collectNumbers();
   for (const PresetPlan::Rule &rule : plan.rules)
     if (!uneven.contains(rule.rule.getDim()))
       divide(rule);
