@@ -287,6 +287,11 @@ CONFIGS = {
     "nemotron_h": decoder(hybrid_override_pattern="ME*-ME*-", **SIZE, mamba_num_heads=16, mamba_head_dim=8, n_groups=8,
                           ssm_state_size=8, chunk_size=8, n_routed_experts=8, num_experts_per_tok=2,
                           moe_intermediate_size=32, moe_shared_expert_intermediate_size=32, moe_latent_size=16),
+    "nemotron-nas": alike(block_configs=[
+        {"attention": attention, "ffn": network} for attention, network in zip(
+            [{"n_heads_in_group": 2}, {"n_heads_in_group": 1}, {"no_op": True}, {"replace_with_linear": True}] * 2,
+            [{"ffn_mult": 0.5}] * 4 + [{"ffn_mult": 7.0}, {"ffn_mult": 0.5}, {"replace_with_linear": True}, {"no_op": True}])],
+        intermediate_size=None),
     "new": ENCODER | {"architectures": ["NewForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32},
     "nomic_bert": ENCODER | {"architectures": ["NomicBertForPreTraining"], "vocab_size": 128, "max_position_embeddings": 32,
                              "activation_function": "swiglu", "rotary_emb_fraction": 1, "qkv_proj_bias": False,
@@ -298,6 +303,8 @@ CONFIGS = {
     "olmo_hybrid": decoder(**DELTA),
     "olmoe": decoder(num_experts=8, num_experts_per_tok=2),
     "openai-gpt": few(),
+    "openelm": {"model_dim": 64, "num_transformer_layers": 8, "head_dim": 4, "num_gqa_groups": 2, "vocab_size": 128, "max_context_length": 32,
+                "qkv_multipliers": 0.5, "ffn_multipliers": [0.5, 2.0], "ffn_dim_divisor": 16},
     "opt": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "ffn_dim": 96, "vocab_size": 128,
             "max_position_embeddings": 32},
     "paligemma": {"projection_dim": 64, "text_config": {"model_type": "gemma"} | decoder(**SIZE),
@@ -334,12 +341,14 @@ CONFIGS = {
     "qwen3_vl_moe": {"text_config": decoder(max_position_embeddings=512, **EXPERTS, **SIZE), "vision_config": STACKED_TOWER},
     "QwenImageTransformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "in_channels": 16, "out_channels": 4,
                                     "joint_attention_dim": 32},
+    "recurrent_gemma": alike(attention_window_size=8, lru_width=64, num_key_value_heads=4),
     "rembert": ENCODER | {"architectures": ["RemBertForMaskedLM"], "vocab_size": 128, "input_embedding_size": 32, "output_embedding_size": 96,
                           "max_position_embeddings": 32},
     "roberta": ENCODER | {"architectures": ["RobertaForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
     "roformer": ENCODER | {"architectures": ["RoFormerForMaskedLM"], "vocab_size": 128, "embedding_size": 32, "max_position_embeddings": 32},
     "SD3Transformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "sample_size": 8,
                               "caption_projection_dim": 64, "joint_attention_dim": 32, "pooled_projection_dim": 16},
+    "rwkv": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128, "context_length": 32},
     "seed_oss": decoder(**SIZE),
     "siglip": {"text_config": {"hidden_size": 32, "intermediate_size": 96, "num_attention_heads": 8, "num_hidden_layers": 8,
                                "vocab_size": 128, "max_position_embeddings": 32},
@@ -511,7 +520,7 @@ def split(text):
 
 def has_scans(family):
     """Adapters of what a scan reads are of all tokens, and so on each rank that divides its channels."""
-    return any(word in family + json.dumps(CONFIGS.get(family, {})) for word in ("mamba", "linear_num"))
+    return any(word in family + json.dumps(CONFIGS.get(family, {})) for word in ("mamba", "linear_num", "lru", "rwkv"))
 
 
 def combinations():

@@ -15,6 +15,28 @@ def forward(model, *flags):
     return traces.products(traces.compile_json(model, "--batch=1", *flags, "--dry-run"))["fwd"]
 
 
+def of_layers(S, h, size, V, layers):
+    """Query heads, key heads and the width of each layer, none of which need be there; the head."""
+    return 2 * S * h * V + sum(text(h, width, 1, heads, keys, size, 0, S) for heads, keys, width in layers)
+
+
+OPENELM = [(12, 3, 768), (12, 3, 1024), (12, 3, 1280), (12, 3, 1536), (12, 3, 1792), (16, 4, 2048), (16, 4, 2560), (16, 4, 2816),
+           (16, 4, 3072), (16, 4, 3328), (16, 4, 3584), (16, 4, 3840), (20, 5, 4352), (20, 5, 4608), (20, 5, 4864), (20, 5, 5120)]
+
+
+def searched_layers(name, heads, h):
+    """Of the library's file; two thirds of a factor times the hidden size are a width, in steps of 256."""
+    path = Path(__file__).parent.parent.parent / "models" / "configs" / f"{name}.json"
+    for block in json.loads(path.read_text())["block_configs"]:
+        group, factor = block["attention"].get("n_heads_in_group"), block["ffn"].get("ffn_mult", 0)
+        yield heads if group else 0, heads // group if group else 0, -(-int(2 * factor * h / 3) // 256) * 256
+
+
+def recurrence(S, h, blocks, width):
+    """Three matrices, and two of each block."""
+    return 2 * S * (3 * h * width + 2 * width * width // blocks)
+
+
 def forward_defaults(family):
     """Of what a family's class says where a file says nothing."""
     with tempfile.TemporaryDirectory() as folder:
@@ -357,6 +379,12 @@ def main():
         "llada-8b": text(4096, 12288, 32, 32, 32, 128, 126464, 4096) + 32 * 4 * 4096 * 4096 * 4095 // 2,
         "snowflake-arctic-480b": text(7168, 7168, 35, 56, 8, 128, 32000, 4096) + 35 * experts(4096, 7168, 4864, 128, 2),
         "markuplm-base": layers(12, 512, 768, 3072) + 2 * 512 * (1600 + 768) * 3072 + 2 * 768**2,
+        "openelm-270m": of_layers(2048, 1280, 64, 32000, OPENELM),
+        "llama3.3-nemotron-super-49b": of_layers(4096, 8192, 128, 128256, searched_layers("llama3.3-nemotron-super-49b", 64, 8192)),
+        "llama3.1-nemotron-ultra-253b": of_layers(4096, 16384, 128, 128256, searched_layers("llama3.1-nemotron-ultra-253b", 128, 16384)),
+        "rwkv-4-169m": 12 * 2 * 1024 * 13 * 768**2 + 2 * 1024 * 768 * 50277,
+        "recurrentgemma-2b": 18 * recurrence(4096, 2560, 10, 2560) + 8 * narrow_values(4096, 2560, 10, 1, 256, 256, 2048)
+        + 26 * 6 * 4096 * 2560 * 7680 + 2 * 4096 * 2560 * 256000,
         "qwen-image": two_streams(3072, 60, 4096, 512, 64, 3584),
         "wan2.1-t2v-1.3b": one_modulation(1536, 8960, 30, 32760, 512, 64, 64, 4096),
         "pixart-alpha-xl-2-512": one_modulation(1152, 4608, 28, 1024, 120, 16, 32, 4096),
