@@ -1288,7 +1288,19 @@ def recurrent_gemma(c):
     return dense(total, V * D)
 
 
+def jetmoe(c):
+    """Experts of attention are two matrices, experts of networks three; both have a router and a bias."""
+    D, L, V = c.get("hidden_size", 2048), c.get("num_hidden_layers", 12), c.get("vocab_size", 32000)
+    K, E = first(c, "num_key_value_heads", default=16), first(c, "kv_channels", default=128)
+    X, A = c.get("num_local_experts", 8), c.get("num_experts_per_tok", 2)
+    expert = 2 * D * K * E + gated(D, c.get("intermediate_size", 5632))
+    total = active = D + V * D * (1 if c.get("tie_word_embeddings", True) else 2)
+    common = 2 * D * K * E + 2 * (D * X + D) + 2 * D
+    return total + L * (common + X * expert), active + L * (common + A * expert), V * D
+
+
 FAMILIES = {
+    "jetmoe": jetmoe,
     "openelm": openelm, "nemotron-nas": nemotron_nas, "rwkv": rwkv, "recurrent_gemma": recurrent_gemma,
     "diffllama": diffllama, "arctic": arctic, "grok-1": grok_1, "nanochat": nanochat, "ctrl": ctrl, "gpt_neox_japanese": gpt_neox_japanese, "chameleon": chameleon, "gemma4_text": gemma4_text,
     "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3, "cohere2_moe": cohere2_moe, "axk1": axk1,

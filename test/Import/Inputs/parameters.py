@@ -854,6 +854,15 @@ def draw_recurrent_gemma(draw):
                     "attention_window_size": 16}
 
 
+def draw_jetmoe(draw):
+    sizes = draw_sizes(draw)
+    sizes["kv_channels"] = draw.choice([8, 12])
+    A = draw.choice([1, 2, 3])
+    heads = {"num_attention_heads": draw.choice([None, A * sizes["num_key_value_heads"]])}
+    return sizes | heads | {"num_local_experts": draw.choice([4, 8]), "num_experts_per_tok": A, "tie_word_embeddings": draw.random() < 0.5,
+                            "output_router_logits": draw.random() < 0.5}
+
+
 DRAWS = {name[5:].replace("openai_gpt", "openai-gpt").replace("grok_1", "grok-1").replace("nemotron_nas", "nemotron-nas"): draw for name, draw in list(globals().items())
          if name.startswith("draw_") and name not in ("draw_sizes", "draw_hybrid", "draw_routed")}
 

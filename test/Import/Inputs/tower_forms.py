@@ -636,6 +636,20 @@ def internvl(c):
     return tower + projector + text
 
 
+def internvl_chat(c):
+    """The same tower, with other names and defaults, before a text that its type says."""
+    t, v = c["llm_config"], c.get("vision_config") or {}
+    kind = t["model_type"]
+    tower = {"hidden_size": 3200, "intermediate_size": 12800, "num_hidden_layers": 48, "norm_type": "rms_norm"} | {
+        key: value for key, value in v.items() if key not in ("image_size", "patch_size")} | {
+        "image_size": [v.get("image_size", 224)], "patch_size": [v.get("patch_size", 14)], "attention_bias": v.get("qkv_bias", False),
+        "use_qk_norm": v.get("qk_normalization", True)}
+    tied, bias = t.get("tie_word_embeddings", False), t.get("bias", kind == "internlm2") or t.get("attention_bias", False)
+    whole = internvl({"vision_config": tower, "text_config": t | {"model_type": "qwen2"}, "tie_word_embeddings": True})
+    text = decoder({"head_dim": 128} | t if kind == "qwen3" else t, bias or kind == "qwen2", bias and kind != "qwen2", kind == "qwen3", tied)
+    return whole - decoder(t, True, tied=True) + text
+
+
 def paligemma(c):
     """Of a file that has both configurations."""
     t = {"vocab_size": 256000, "hidden_size": 3072, "intermediate_size": 24576, "num_hidden_layers": 28, "num_attention_heads": 16,
@@ -1024,7 +1038,7 @@ FAMILIES = {
     "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
-    "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl,
+    "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "internvl_chat": internvl_chat,
     "kimi_k25": kimi_k25, "kimi_vl": kimi_vl,
     "llava_next": llava_next, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,
     "qwen3_5": qwen3_5, "qwen3_5_moe": qwen3_5, "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,

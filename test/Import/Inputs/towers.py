@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 256
+RUNS = 258
 
 
 def draw_encoder(draw):
@@ -506,6 +506,16 @@ def draw_internvl(draw):
     flags = {key: draw.random() < 0.5 for key in ("attention_bias", "use_qk_norm", "use_mean_pooling")}
     return {"tie_word_embeddings": draw.random() < 0.5, "text_config": text,
             "vision_config": tower | flags | {"norm_type": draw.choice(["layer_norm", "rms_norm"])}}
+
+
+def draw_internvl_chat(draw):
+    kind = draw.choice(["llama", "internlm2", "qwen2", "qwen3"])
+    text = draw_text(draw) | {"model_type": kind, "tie_word_embeddings": draw.random() < 0.5}
+    text |= {"internlm2": {"bias": draw.random() < 0.5}, "llama": {"attention_bias": draw.random() < 0.5}, "qwen3": {"head_dim": 24},
+             "qwen2": {}}[kind]
+    tower = draw_square_tower(draw, 2 * draw.randint(1, 3)) | {"norm_type": draw.choice(["layer_norm", "rms_norm"])}
+    flags = {key: draw.random() < 0.5 for key in ("qkv_bias", "qk_normalization")}
+    return {"llm_config": text, "vision_config": tower | flags, "force_image_size": draw.choice([None, tower["image_size"]]), "select_layer": -1}
 
 
 def draw_paligemma(draw):
