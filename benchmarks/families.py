@@ -324,6 +324,12 @@ CONFIGS = {
     "plbart": SEQUENCES,
     "qwen": alike(intermediate_size=192, kv_channels=8),
     "qwen2": decoder(),
+    "qwen2_5_omni": {"thinker_config": {
+        "text_config": decoder(max_position_embeddings=512),
+        "vision_config": {"depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "out_hidden_size": 64,
+                          "fullatt_block_indexes": [3, 7], "window_size": 28},
+        "audio_config": {"d_model": 32, "encoder_ffn_dim": 48, "encoder_layers": 8, "encoder_attention_heads": 8, "num_mel_bins": 16,
+                         "max_source_positions": 32, "n_window": 8, "output_dim": 64}}},
     "qwen2_5_vl": decoder(max_position_embeddings=512, vision_config={
         "depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "out_hidden_size": 64,
         "fullatt_block_indexes": [3, 7], "window_size": 28}),
@@ -342,6 +348,10 @@ CONFIGS = {
     "qwen3_moe": decoder(**EXPERTS, **SIZE),
     "qwen3_next": decoder(**EXPERTS, **SIZE, **DELTA, shared_expert_intermediate_size=32),
     "qwen3_vl": {"text_config": decoder(max_position_embeddings=512, **SIZE), "vision_config": STACKED_TOWER},
+    "qwen3_omni_moe": {"thinker_config": {
+        "text_config": decoder(max_position_embeddings=512, **EXPERTS, **SIZE), "vision_config": STACKED_TOWER,
+        "audio_config": {"d_model": 32, "encoder_ffn_dim": 48, "encoder_layers": 8, "encoder_attention_heads": 8, "num_mel_bins": 16,
+                         "max_source_positions": 32, "n_window": 8, "n_window_infer": 32, "output_dim": 64, "downsample_hidden_size": 8}}},
     "qwen3_vl_moe": {"text_config": decoder(max_position_embeddings=512, **EXPERTS, **SIZE), "vision_config": STACKED_TOWER},
     "QwenImageTransformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "in_channels": 16, "out_channels": 4,
                                     "joint_attention_dim": 32},
@@ -416,10 +426,10 @@ FEW_GROUPS = {"zamba2": 2}
 # What is made of a sample, of its images or by an encoder, and not of its tokens, each rank makes that has some of its tokens.
 PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilbert", "electra", "clip", "vit",
               "DiTTransformer2DModel", "SD3Transformer2DModel", "FluxTransformer2DModel", "gemma3", "gemma4", "llama4", "llava",
-              "mistral3", "qwen2_vl", "qwen2_5_vl", "t5", "mt5", "whisper", "blenderbot", "blenderbot-small", "ernie",
+              "mistral3", "qwen2_vl", "qwen2_5_omni", "qwen2_5_vl", "t5", "mt5", "whisper", "blenderbot", "blenderbot-small", "ernie",
               "marian", "megatron-bert", "pegasus", "plbart", "umt5", "audio-spectrogram-transformer", "aya_vision",
               "clip_text_model", "cohere2_vision", "deit", "idefics3", "ijepa", "internvl", "internvl_chat", "llava_next", "llava_onevision",
-              "paligemma", "PixArtTransformer2DModel", "qwen2_audio", "qwen3_5", "qwen3_5_moe", "qwen3_vl", "qwen3_vl_moe", "QwenImageTransformer2DModel",
+              "paligemma", "PixArtTransformer2DModel", "qwen2_audio", "qwen3_5", "qwen3_5_moe", "qwen3_omni_moe", "qwen3_vl", "qwen3_vl_moe", "QwenImageTransformer2DModel",
               "siglip_vision_model", "smolvlm", "voxtral", "WanTransformer3DModel", "glm4v", "glm4v_moe", "kimi_k25", "kimi_vl", "nllb-moe",
               "switch_transformers", "t5gemma", "mllama", "data2vec-audio", "hubert", "unispeech",
               "wav2vec2", "ernie_m", "layoutlm", "markuplm", "vision-encoder-decoder", "vilt", "lfm2_vl", "musicgen_decoder", "blip-2", "fuyu", "moonshine", "videomae", "vit_mae", "yolos")

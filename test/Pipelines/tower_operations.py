@@ -165,6 +165,26 @@ def whisper_before(h, L, frames, mels):
     return 2 * 2 * frames * 3 * mels * h + 2 * frames * 3 * h * h + layers(L, frames, h, 4 * h)
 
 
+def chunked(h, L, frames, chunk, f):
+    """Layers whose tokens see those of their own chunk, the last of which may be shorter."""
+    whole, rest = divmod(frames, chunk)
+    return layers(L, frames, h, f) - L * 4 * h * (frames**2 - whole * chunk**2 - rest**2)
+
+
+def qwen2_5_tower(h, f, depth, full, D, patches=1024, window=64):
+    """Windows in all but some layers, gated networks; four patches are joined and projected."""
+    local = 2 * patches * (4 * h**2 + 3 * h * f) + 4 * patches * window * h
+    return 2 * patches * 1176 * h + depth * local + full * 4 * patches * (patches - window) * h + 2 * patches // 4 * (16 * h**2 + 4 * h * D)
+
+
+def sound_chunks(h, channels, chunks, mels, frames):
+    """Three convolutions of three by three, and a matrix of what is left of the frequencies."""
+    rows, columns = (-(-mels // 2), -(-mels // 4), -(-mels // 8)), (-(-frames // 2), -(-frames // 4), -(-frames // 8))
+    sizes = [y * x for y, x in zip(rows, columns)]
+    convolutions = 2 * 9 * channels * (sizes[0] + channels * (sizes[1] + sizes[2]))
+    return chunks * (convolutions + 2 * columns[2] * rows[2] * channels * h)
+
+
 def two_streams(h, L, S, T, channels, width):
     """Qwen-Image: each token has all of a layer, and sees all others of both streams; twelve vectors
     of a sample in each layer; time, patches, text and the output."""
@@ -390,6 +410,11 @@ def main():
                            + 4 * 2 * 2048 * 4096 * 4097 // 2) + 2 * 4096 * 2048 * 32000,
         "internvl2.5-8b": 2 * 1024 * 588 * 1024 + layers(24, 1025, 1024, 4096) + 2 * 256 * (4096 * 4096 + 4096**2)
         + text(4096, 14336, 32, 32, 8, 128, 92553, 4096),
+        "qwen2.5-omni-7b": qwen2_5_tower(1280, 3420, 32, 4, 3584) + 2 * 2 * 1500 * 3 * 128 * 1280 + 2 * 1500 * 3 * 1280**2
+        + chunked(1280, 32, 1500, 100, 5120) + 2 * 750 * 1280 * 3584 + text(3584, 18944, 28, 28, 4, 128, 152064, 4096),
+        # Thirty chunks of thirteen tokens, eight of which see each other.
+        "qwen3-omni-30b-a3b": qwen3_tower(2048, 1152, 4304, 27, 4) + sound_chunks(1280, 480, 30, 128, 100) + chunked(1280, 32, 390, 104, 5120)
+        + 2 * 390 * 1280 * (1280 + 2048) + text(2048, 0, 48, 32, 4, 128, 152064, 4096) + 48 * experts(4096, 2048, 768, 128, 8),
         "qwen-image": two_streams(3072, 60, 4096, 512, 64, 3584),
         "wan2.1-t2v-1.3b": one_modulation(1536, 8960, 30, 32760, 512, 64, 64, 4096),
         "pixart-alpha-xl-2-512": one_modulation(1152, 4608, 28, 1024, 120, 16, 32, 4096),
