@@ -81,6 +81,7 @@ CONFIGS = {
     "albert": ENCODER | {"architectures": ["AlbertForPreTraining"], "vocab_size": 128, "embedding_size": 32, "max_position_embeddings": 32},
     "apertus": decoder(),
     "arcee": decoder(),
+    "aria_text": decoder(moe_num_experts=8, moe_topk=2),
     "arctic": decoder(num_experts=8, num_experts_per_tok=2, parallel_attn_mlp_res=True),
     "audio-spectrogram-transformer": ENCODER | {"architectures": ["ASTForAudioClassification"], "patch_size": 8, "max_length": 32,
                                                 "num_mel_bins": 16, "frequency_stride": 8, "time_stride": 4},

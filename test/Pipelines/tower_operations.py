@@ -448,6 +448,8 @@ def main():
         # As many tokens as 288 experts share evenly, and a gate of each head.
         "step3p5": text(4096, 0, 45, 64, 8, 128, 128815, 4032) + 45 * 2 * 4032 * 4096 * 64 + 3 * 6 * 4032 * 4096 * 11264
         + 42 * experts(4032, 4096, 1280, 288, 9),
+        # Two shared experts, which have no router.
+        "aria_text": text(4096, 0, 32, 32, 32, 128, 32000, 2048) + 32 * (experts(2048, 4096, 4096, 8, 2) + 6 * 2048 * 4096 * 2 * 4096),
         # Values of a pair of heads.
         "diffllama": text(2048, 8192, 16, 32, 32, 64, 32000, 2048) + 16 * 2 * 32 * 64 * 2048 * 2049 // 2,
     }

@@ -1299,7 +1299,17 @@ def jetmoe(c):
     return total + L * (common + X * expert), active + L * (common + A * expert), V * D
 
 
+def aria_text(c):
+    """Shared experts are as many experts more, which all tokens see."""
+    H, F = c.get("num_attention_heads", 32), first(c, "moe_intermediate_size", "intermediate_size", default=4096)
+    c = {"hidden_size": 4096, "num_hidden_layers": 32, "vocab_size": 32000} | c | {"num_attention_heads": H}
+    bias, E = c.get("attention_bias", False), first(c, "head_dim", default=c["hidden_size"] // H)
+    return mixture(c, c.get("moe_num_experts", 8), c.get("moe_topk", 2), F, lambda layer: False, first(c, "num_key_value_heads", default=H), E,
+                   shared=c.get("moe_num_shared_experts", 2) * F, qkv_bias=bias, o_bias=bias)
+
+
 FAMILIES = {
+    "aria_text": aria_text,
     "jetmoe": jetmoe,
     "openelm": openelm, "nemotron-nas": nemotron_nas, "rwkv": rwkv, "recurrent_gemma": recurrent_gemma,
     "diffllama": diffllama, "arctic": arctic, "grok-1": grok_1, "nanochat": nanochat, "ctrl": ctrl, "gpt_neox_japanese": gpt_neox_japanese, "chameleon": chameleon, "gemma4_text": gemma4_text,

@@ -863,6 +863,12 @@ def draw_jetmoe(draw):
                             "output_router_logits": draw.random() < 0.5}
 
 
+def draw_aria_text(draw):
+    sizes = draw_sizes(draw)
+    return sizes | {"moe_num_experts": draw.choice([4, 8]), "moe_topk": draw.choice([1, 2, 3]), "moe_num_shared_experts": draw.choice([0, 1, 2]),
+                    "attention_bias": draw.random() < 0.5, "tie_word_embeddings": draw.random() < 0.5, "head_dim": draw.choice([None, 12])}
+
+
 DRAWS = {name[5:].replace("openai_gpt", "openai-gpt").replace("grok_1", "grok-1").replace("nemotron_nas", "nemotron-nas"): draw for name, draw in list(globals().items())
          if name.startswith("draw_") and name not in ("draw_sizes", "draw_hybrid", "draw_routed")}
 
