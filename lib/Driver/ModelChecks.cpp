@@ -1047,8 +1047,8 @@ private:
   const PresetPlan &plan;
   const SymbolValues &values;
   SmallVector<DividedDim> dims;
-  /// Extents that are numbers, of layers that have sizes of their own, by the
-  /// names of their dimensions.
+  /// Extents of parameters and heads that are numbers, of layers that have
+  /// sizes of their own, by the names of their dimensions.
   std::multimap<std::string, SymbolValue> numbers;
 };
 } // namespace
@@ -1063,22 +1063,24 @@ StringRef DegreeChecker::getDegree(const PresetPlan::Rule &rule,
 }
 
 void DegreeChecker::collectNumbers() {
-  module.walk([&](Operation *op) {
-    for (Type type : op->getResultTypes()) {
-      auto tensor = dyn_cast<SymTensorType>(type);
-      for (DimAttr dim : tensor ? tensor.getDims() : ArrayRef<DimAttr>()) {
-        std::optional<int64_t> extent = dim.getExtent().getInt64();
-        if (!extent || dim.getNames().size() != 1)
-          continue;
-        std::string name = dim.getNames().front().str();
-        auto [begin, end] = numbers.equal_range(name);
-        if (std::none_of(begin, end, [&](const auto &known) {
-              return known.second.value == *extent;
-            }))
-          numbers.emplace(name,
-                          SymbolValue{*extent, "a layer of its own size"});
-      }
-    }
+  auto collect = [&](DimAttr dim) {
+    std::optional<int64_t> extent = dim.getExtent().getInt64();
+    if (!extent || dim.getNames().size() != 1)
+      return;
+    std::string name = dim.getNames().front().str();
+    auto [begin, end] = numbers.equal_range(name);
+    if (std::none_of(begin, end, [&](const auto &known) {
+          return known.second.value == *extent;
+        }))
+      numbers.emplace(name, SymbolValue{*extent, "a layer of its own size"});
+  };
+  module.walk([&](ParamOp op) {
+    llvm::for_each(cast<SymTensorType>(op.getType()).getDims(), collect);
+  });
+  // Heads of queries, keys and values may be of one parameter.
+  module.walk([&](AttentionOp op) {
+    for (Value heads : {op.getQuery(), op.getKey()})
+      collect(cast<SymTensorType>(heads.getType()).getDim(2));
   });
 }
 
