@@ -83,6 +83,7 @@ CONFIGS = {
     "albert": ENCODER | {"architectures": ["AlbertForPreTraining"], "vocab_size": 128, "embedding_size": 32, "max_position_embeddings": 32},
     "apertus": decoder(),
     "arcee": decoder(),
+    "aria_text": decoder(moe_num_experts=8, moe_topk=2),
     "arctic": decoder(num_experts=8, num_experts_per_tok=2, parallel_attn_mlp_res=True),
     "audio-spectrogram-transformer": ENCODER | {"architectures": ["ASTForAudioClassification"], "patch_size": 8, "max_length": 32,
                                                 "num_mel_bins": 16, "frequency_stride": 8, "time_stride": 4},
@@ -218,12 +219,16 @@ CONFIGS = {
     "internlm3": decoder(**SIZE),
     "internvl": {"text_config": {"model_type": "qwen3"} | decoder(**SIZE),
                  "vision_config": VISION | {"image_size": [32, 32], "patch_size": [8, 8]}},
+    "internvl_chat": {"llm_config": {"model_type": "internlm2"} | decoder(),
+                      "vision_config": VISION | {"image_size": 32, "patch_size": 8, "qk_normalization": False}},
     "jais2": decoder(),
     "jamba": decoder(num_experts=8, num_experts_per_tok=2, mamba_d_state=4, mamba_dt_rank=4, attn_layer_period=4,
                      attn_layer_offset=1),
     "kimi_k25": {"text_config": decoder(max_position_embeddings=512, **LATENT, n_group=1, topk_group=1), "vision_config": {
         "vt_num_hidden_layers": 8, "vt_hidden_size": 32, "vt_intermediate_size": 48, "vt_num_attention_heads": 8, "patch_size": 56,
         "init_pos_emb_height": 8, "init_pos_emb_width": 8}},
+    "jetmoe": {"hidden_size": 64, "intermediate_size": 32, "num_hidden_layers": 8, "num_key_value_heads": 4, "kv_channels": 8, "vocab_size": 128,
+               "max_position_embeddings": 32, "num_local_experts": 8, "num_experts_per_tok": 2},
     "kimi_linear": decoder(**EXPERTS, **LATENT_SIZES, num_shared_experts=1, first_k_dense_replace=2, mla_use_nope=True,
                            linear_attn_config={"kda_layers": [1, 2, 3, 5, 6, 7], "full_attn_layers": [4, 8], "num_heads": 8,
                                                "head_dim": 8, "short_conv_kernel_size": 4}),
@@ -296,6 +301,11 @@ CONFIGS = {
     "nemotron_h": decoder(hybrid_override_pattern="ME*-ME*-", **SIZE, mamba_num_heads=16, mamba_head_dim=8, n_groups=8,
                           ssm_state_size=8, chunk_size=8, n_routed_experts=8, num_experts_per_tok=2,
                           moe_intermediate_size=32, moe_shared_expert_intermediate_size=32, moe_latent_size=16),
+    "nemotron-nas": alike(block_configs=[
+        {"attention": attention, "ffn": network} for attention, network in zip(
+            [{"n_heads_in_group": 2}, {"n_heads_in_group": 1}, {"no_op": True}, {"replace_with_linear": True}] * 2,
+            [{"ffn_mult": 0.5}] * 4 + [{"ffn_mult": 7.0}, {"ffn_mult": 0.5}, {"replace_with_linear": True}, {"no_op": True}])],
+        intermediate_size=None),
     "new": ENCODER | {"architectures": ["NewForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32},
     "nomic_bert": ENCODER | {"architectures": ["NomicBertForPreTraining"], "vocab_size": 128, "max_position_embeddings": 32,
                              "activation_function": "swiglu", "rotary_emb_fraction": 1, "qkv_proj_bias": False,
@@ -307,6 +317,8 @@ CONFIGS = {
     "olmo_hybrid": decoder(**DELTA),
     "olmoe": decoder(num_experts=8, num_experts_per_tok=2),
     "openai-gpt": few(),
+    "openelm": {"model_dim": 64, "num_transformer_layers": 8, "head_dim": 4, "num_gqa_groups": 2, "vocab_size": 128, "max_context_length": 32,
+                "qkv_multipliers": 0.5, "ffn_multipliers": [0.5, 2.0], "ffn_dim_divisor": 16},
     "opt": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "ffn_dim": 96, "vocab_size": 128,
             "max_position_embeddings": 32},
     "paligemma": {"projection_dim": 64, "text_config": {"model_type": "gemma"} | decoder(**SIZE),
@@ -322,6 +334,12 @@ CONFIGS = {
     "plbart": SEQUENCES,
     "qwen": alike(intermediate_size=192, kv_channels=8),
     "qwen2": decoder(),
+    "qwen2_5_omni": {"thinker_config": {
+        "text_config": decoder(max_position_embeddings=512),
+        "vision_config": {"depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "out_hidden_size": 64,
+                          "fullatt_block_indexes": [3, 7], "window_size": 28},
+        "audio_config": {"d_model": 32, "encoder_ffn_dim": 48, "encoder_layers": 8, "encoder_attention_heads": 8, "num_mel_bins": 16,
+                         "max_source_positions": 32, "n_window": 8, "output_dim": 64}}},
     "qwen2_5_vl": decoder(max_position_embeddings=512, vision_config={
         "depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "out_hidden_size": 64,
         "fullatt_block_indexes": [3, 7], "window_size": 28}),
@@ -340,15 +358,21 @@ CONFIGS = {
     "qwen3_moe": decoder(**EXPERTS, **SIZE),
     "qwen3_next": decoder(**EXPERTS, **SIZE, **DELTA, shared_expert_intermediate_size=32),
     "qwen3_vl": {"text_config": decoder(max_position_embeddings=512, **SIZE), "vision_config": STACKED_TOWER},
+    "qwen3_omni_moe": {"thinker_config": {
+        "text_config": decoder(max_position_embeddings=512, **EXPERTS, **SIZE), "vision_config": STACKED_TOWER,
+        "audio_config": {"d_model": 32, "encoder_ffn_dim": 48, "encoder_layers": 8, "encoder_attention_heads": 8, "num_mel_bins": 16,
+                         "max_source_positions": 32, "n_window": 8, "n_window_infer": 32, "output_dim": 64, "downsample_hidden_size": 8}}},
     "qwen3_vl_moe": {"text_config": decoder(max_position_embeddings=512, **EXPERTS, **SIZE), "vision_config": STACKED_TOWER},
     "QwenImageTransformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "in_channels": 16, "out_channels": 4,
                                     "joint_attention_dim": 32},
+    "recurrent_gemma": alike(attention_window_size=8, lru_width=64, num_key_value_heads=4),
     "rembert": ENCODER | {"architectures": ["RemBertForMaskedLM"], "vocab_size": 128, "input_embedding_size": 32, "output_embedding_size": 96,
                           "max_position_embeddings": 32},
     "roberta": ENCODER | {"architectures": ["RobertaForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
     "roformer": ENCODER | {"architectures": ["RoFormerForMaskedLM"], "vocab_size": 128, "embedding_size": 32, "max_position_embeddings": 32},
     "SD3Transformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "sample_size": 8,
                               "caption_projection_dim": 64, "joint_attention_dim": 32, "pooled_projection_dim": 16},
+    "rwkv": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128, "context_length": 32},
     "seed_oss": decoder(**SIZE),
     "segformer": {"architectures": ["SegformerForImageClassification"], "hidden_sizes": [16, 16, 16, 16], "num_attention_heads": [8, 8, 8, 8],
                   "mlp_ratios": [2, 2, 2, 2], "depths": [2, 2, 2, 2]},
@@ -423,10 +447,10 @@ FEW_GROUPS = {"zamba2": 2}
 # What is made of a sample, of its images or by an encoder, and not of its tokens, each rank makes that has some of its tokens.
 PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilbert", "electra", "clip", "vit",
               "DiTTransformer2DModel", "SD3Transformer2DModel", "FluxTransformer2DModel", "gemma3", "gemma4", "llama4", "llava",
-              "mistral3", "qwen2_vl", "qwen2_5_vl", "t5", "mt5", "whisper", "blenderbot", "blenderbot-small", "ernie",
+              "mistral3", "qwen2_vl", "qwen2_5_omni", "qwen2_5_vl", "t5", "mt5", "whisper", "blenderbot", "blenderbot-small", "ernie",
               "marian", "megatron-bert", "pegasus", "plbart", "umt5", "audio-spectrogram-transformer", "aya_vision",
-              "clip_text_model", "cohere2_vision", "deit", "idefics3", "ijepa", "internvl", "llava_next", "llava_onevision",
-              "paligemma", "PixArtTransformer2DModel", "qwen2_audio", "qwen3_5", "qwen3_5_moe", "qwen3_vl", "qwen3_vl_moe", "QwenImageTransformer2DModel",
+              "clip_text_model", "cohere2_vision", "deit", "idefics3", "ijepa", "internvl", "internvl_chat", "llava_next", "llava_onevision",
+              "paligemma", "PixArtTransformer2DModel", "qwen2_audio", "qwen3_5", "qwen3_5_moe", "qwen3_omni_moe", "qwen3_vl", "qwen3_vl_moe", "QwenImageTransformer2DModel",
               "siglip_vision_model", "smolvlm", "voxtral", "WanTransformer3DModel", "glm4v", "glm4v_moe", "kimi_k25", "kimi_vl", "nllb-moe",
               "switch_transformers", "t5gemma", "mllama", "data2vec-audio", "hubert", "unispeech",
               "wav2vec2", "ernie_m", "layoutlm", "markuplm", "vision-encoder-decoder", "vilt", "lfm2_vl", "musicgen_decoder", "blip-2", "fuyu", "moonshine", "videomae", "vit_mae", "yolos",
@@ -542,7 +566,7 @@ def split(text):
 
 def has_scans(family):
     """Adapters of what a scan reads are of all tokens, and so on each rank that divides its channels."""
-    return any(word in family + json.dumps(CONFIGS.get(family, {})) for word in ("mamba", "linear_num"))
+    return any(word in family + json.dumps(CONFIGS.get(family, {})) for word in ("mamba", "linear_num", "lru", "rwkv"))
 
 
 def combinations():

@@ -952,29 +952,41 @@ static Error checkRecurrent(func::FuncOp program, const StrategyInput &input,
 }
 
 /// Heads of attention take the place of tokens; those of keys and values may be
-/// fewer than ranks.
-static Error checkExchangedHeads(const StrategyInput &input,
+/// fewer than ranks, but for layers that have a number of their own.
+static Error checkExchangedHeads(func::FuncOp program,
+                                 const StrategyInput &input,
                                  const Preset &preset,
                                  const SymbolValues &values) {
   const Strategy &strategy = input.values;
   int64_t parts = strategy.tensorRanks.number * strategy.contextRanks.number;
-  for (StringRef name : {"K", "KG", "H"}) {
-    auto heads = values.find(name.str());
-    if (heads == values.end() || heads->second.value % parts == 0)
-      continue;
-    bool mayExceed = findReplicas(preset, strategy, name) != nullptr;
-    if (mayExceed && parts % heads->second.value == 0)
-      continue;
+  auto check = [&](StringRef name, int64_t heads, bool mayExceed) -> Error {
+    if (heads % parts == 0 || (mayExceed && parts % heads == 0))
+      return Error::success();
     return makeError(input.spell(getField(FieldId::cpCommType)) + ": " +
                      spellHeadDegrees(input) + " is " + Twine(parts) +
-                     ", which does not divide " + heads->first + " = " +
-                     Twine(heads->second.value) +
+                     ", which does not divide " + name + " = " + Twine(heads) +
                      ", the heads that take the place of tokens; use "
                      "all_gather or p2p, or degrees whose product is one of " +
-                     listDivisors(heads->second.value) +
+                     listDivisors(heads) +
                      (mayExceed ? ", or a multiple of it" : ""));
-  }
-  return Error::success();
+  };
+  for (StringRef name : {"K", "KG", "H"})
+    if (auto heads = values.find(name.str()); heads != values.end())
+      if (Error error = check(name, heads->second.value,
+                              findReplicas(preset, strategy, name) != nullptr))
+        return error;
+  Error wrong = Error::success();
+  program.walk([&](AttentionOp op) {
+    for (Value heads : {op.getQuery(), op.getKey()}) {
+      DimAttr dim = cast<SymTensorType>(heads.getType()).getDim(2);
+      std::optional<int64_t> extent = dim.getExtent().getInt64();
+      if (wrong || !extent || dim.getNames().size() != 1)
+        continue;
+      wrong = check(dim.getNames().front().getValue(), *extent,
+                    /*mayExceed=*/false);
+    }
+  });
+  return wrong;
 }
 
 Error stg::checkContext(func::FuncOp program, const StrategyInput &input,
@@ -985,7 +997,7 @@ Error stg::checkContext(func::FuncOp program, const StrategyInput &input,
   if (Error error = checkChunks(program, input, values))
     return error;
   if (strategy.cpCommType == ContextExchange::AllToAll)
-    if (Error error = checkExchangedHeads(input, preset, values))
+    if (Error error = checkExchangedHeads(program, input, preset, values))
       return error;
   return checkRecurrent(program, input, preset, values);
 }
@@ -995,6 +1007,7 @@ namespace {
 struct DividedDim {
   std::string name;
   const SymbolValue *value;
+  bool isNumber; ///< Not the value of a symbol: nothing can be replicated.
   SmallVector<std::pair<std::string, int64_t>> degrees;
 
   bool isDivisible(int64_t parts) const { return value->value % parts == 0; }
@@ -1025,9 +1038,9 @@ private:
                       const PresetPlan::Axis &axis);
   void divide(const PresetPlan::Rule &rule);
   void divide(const PresetPlan::Rule &rule, const SymbolValue &value,
-              StringRef name);
+              StringRef name, bool isNumber = false);
   void divideDerived(const llvm::StringSet<> &uneven);
-  void divideDerived(SymTensorType type, const llvm::StringSet<> &uneven);
+  void divideDerived(DimAttr dim, ArrayAttr axes, bool isOfLayer);
   std::string describeDegrees(StringRef name);
   Error check(const DividedDim &dim);
 
@@ -1037,7 +1050,8 @@ private:
   const PresetPlan &plan;
   const SymbolValues &values;
   SmallVector<DividedDim> dims;
-  /// Extents of dimensions that are no symbols: all tokens but the first one.
+  /// Extents of dimensions that are no symbols: all tokens but the first one,
+  /// or the heads of a layer that has a number of its own.
   SymbolValues derived;
 };
 } // namespace
@@ -1059,56 +1073,78 @@ void DegreeChecker::divide(const PresetPlan::Rule &rule) {
 }
 
 void DegreeChecker::divide(const PresetPlan::Rule &rule,
-                           const SymbolValue &value, StringRef name) {
+                           const SymbolValue &value, StringRef name,
+                           bool isNumber) {
   for (const PresetPlan::Axis &axis : plan.axes) {
     std::optional<int64_t> size = axis.size.getInt64();
     if (!size || axis.name != rule.rule.getAxis().getValue())
       continue;
     auto it = llvm::find_if(
-        dims, [&](const DividedDim &dim) { return dim.name == name; });
+        dims, [&](const DividedDim &dim) { return dim.value == &value; });
     if (it == dims.end())
-      it = dims.insert(it, {name.str(), &value, {}});
+      it = dims.insert(it, {name.str(), &value, isNumber, {}});
     it->divideBy(getDegree(rule, axis), *size);
   }
 }
 
-/// What is sharded, where the plan says so already, and has another extent than
-/// the symbol that it is named after. Replicas follow from the degree.
-void DegreeChecker::divideDerived(SymTensorType type,
-                                  const llvm::StringSet<> &uneven) {
-  for (auto [dim, axes] :
-       llvm::zip_equal(type.getDims(), type.getSharding().getDimAxes())) {
-    std::string extent = dim.getExtent().str();
-    std::optional<Exact> number = evaluate(dim.getExtent(), values);
-    if (dim.getNames().size() != 1 || !number ||
-        dim.getNames().front() == extent ||
-        uneven.contains(dim.getNames().front()) ||
-        findReplicas(preset, input.values, dim.getNames().front()) ||
-        !derived.try_emplace(extent, SymbolValue{int64_t(*number), "the model"})
-             .second)
-      continue;
-    auto symbol = values.find(extent);
-    const SymbolValue &value =
-        symbol == values.end() ? derived.at(extent) : symbol->second;
-    for (const PresetPlan::Rule &rule : plan.rules)
-      if (rule.rule.getDim() == dim.getNames().front() &&
-          llvm::is_contained(axes, rule.rule.getAxis()))
-        divide(rule, value, extent);
-  }
+/// A dimension that is sharded and has another extent than the symbol that it
+/// is named after. Replicas follow from the degree, but for a number that is of
+/// a layer's own. What is kept has a message of its own.
+void DegreeChecker::divideDerived(DimAttr dim, ArrayAttr axes,
+                                  bool isOfLayer) {
+  std::optional<Exact> number = evaluate(dim.getExtent(), values);
+  if (dim.getNames().size() != 1 || !number)
+    return;
+  StringAttr name = dim.getNames().front();
+  std::string extent = dim.getExtent().str();
+  const bool isNumber = isOfLayer && dim.getExtent().getInt64();
+  if (name == extent ||
+      (!isNumber && (hasCachedTokens(input.values) ||
+                     findReplicas(preset, input.values, name))))
+    return;
+  auto [own, isNew] = derived.try_emplace(
+      isNumber ? name.str() + " = " + extent : extent,
+      SymbolValue{int64_t(*number),
+                  isNumber ? "a layer of its own size" : "the model"});
+  if (!isNew)
+    return;
+  auto symbol = values.find(extent);
+  const SymbolValue &value =
+      symbol == values.end() ? own->second : symbol->second;
+  for (const PresetPlan::Rule &rule : plan.rules)
+    if (rule.rule.getDim() == name &&
+        llvm::is_contained(axes, rule.rule.getAxis()))
+      divide(rule, value, isNumber ? name.getValue() : StringRef(extent),
+             isNumber);
 }
 
+/// The plan says what is sharded. Sizes of layers are those of parameters and
+/// of heads, which may be of one parameter.
 void DegreeChecker::divideDerived(const llvm::StringSet<> &uneven) {
-  auto divideAll = [&](TypeRange types) {
+  auto divideDim = [&](SymTensorType type, unsigned number, bool isOfLayer) {
+    DimAttr dim = type.getDim(number);
+    if (llvm::none_of(dim.getNames(), [&](StringAttr name) {
+          return uneven.contains(name);
+        }))
+      divideDerived(dim, type.getSharding().getDimAxes()[number], isOfLayer);
+  };
+  auto divideAll = [&](TypeRange types, bool isOfLayer) {
     for (Type type : types)
       if (auto tensor = dyn_cast<SymTensorType>(type);
           tensor && tensor.getSharding())
-        divideDerived(tensor, uneven);
+        for (unsigned number = 0; number < tensor.getRank(); ++number)
+          divideDim(tensor, number, isOfLayer);
   };
   module.walk([&](Operation *op) {
-    divideAll(op->getResultTypes());
+    divideAll(op->getResultTypes(), isa<ParamOp>(op));
     for (Region &region : op->getRegions())
       for (Block &block : region)
-        divideAll(block.getArgumentTypes());
+        divideAll(block.getArgumentTypes(), /*isOfLayer=*/false);
+    if (auto attention = dyn_cast<AttentionOp>(op))
+      for (Value heads : {attention.getQuery(), attention.getKey()})
+        if (auto type = cast<SymTensorType>(heads.getType());
+            type.getSharding())
+          divideDim(type, 2, /*isOfLayer=*/true);
   });
 }
 
@@ -1123,7 +1159,7 @@ std::string DegreeChecker::describeDegrees(StringRef name) {
       continue;
     const Preset::Replicas *replicas =
         findReplicas(preset, input.values, dim.name);
-    if (replicas && replicas->degree == name) {
+    if (replicas && replicas->degree == name && !dim.isNumber) {
       extents.push_back(dim.value->value);
       names.push_back(dim.name);
       most = std::max(most, dim.value->value);
@@ -1219,9 +1255,7 @@ Error DegreeChecker::run() {
   for (const PresetPlan::Rule &rule : plan.rules)
     if (!uneven.contains(rule.rule.getDim()))
       divide(rule);
-  // What is kept has a message of its own.
-  if (!hasCachedTokens(input.values))
-    divideDerived(uneven);
+  divideDerived(uneven);
   for (const DividedDim &dim : dims)
     if (Error error = check(dim))
       return error;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ParameterCounts.h"
+#include "stg/Dialect/STG/IR/Experts.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/IR/STG.h"
 #include "llvm/ADT/SetVector.h"
@@ -52,7 +53,7 @@ static void collectParams(Value value, SetVector<ParamOp> &params) {
 /// combined. A token uses as many of their parameters as it has experts.
 void ParameterCounter::collectRouted(DispatchOp dispatch) {
   auto buffers = cast<SymTensorType>(dispatch.getResult().getType());
-  auto indices = cast<SymTensorType>(dispatch.getIndices().getType());
+  auto indices = cast<SymTensorType>(getChoices(dispatch).getType());
   DimAttr experts = buffers.getDims().front();
   std::pair<SymExpr, SymExpr> part = {indices.getDims().back().getExtent(),
                                       experts.getExtent()};

@@ -49,6 +49,9 @@ static std::string getExpected(const Value &value, StringRef kind) {
     return isCount(value) && value.number > 0;
   };
   auto isText = [](const Value &value) { return value.kind == Value::Text; };
+  auto isObject = [](const Value &value) {
+    return value.kind == Value::Object;
+  };
   auto isList = [&](auto isElement) {
     return value.kind == Value::List && all_of(value.list, isElement);
   };
@@ -73,6 +76,9 @@ static std::string getExpected(const Value &value, StringRef kind) {
     expected = "a number";
   else if (first == "numbers" && !isList(isNumber))
     expected = "a list of numbers";
+  else if (first == "number or numbers" && !isNumber(value) &&
+           !isList(isNumber))
+    expected = "a number or a list of numbers";
   else if (first == "counts" && !isList(isCount))
     expected = "a list of integers that are not negative";
   else if (first == "texts" && !isList(isText))
@@ -81,22 +87,32 @@ static std::string getExpected(const Value &value, StringRef kind) {
     expected = "a text or a list of texts";
   else if (first == "object" && value.kind != Value::Object)
     expected = "an object";
+  else if (first == "objects" && !isList(isObject))
+    expected = "a list of objects";
   if (!expected.empty() && !texts.empty())
     expected += (" or \"" + texts + "\"").str();
   return expected;
+}
+
+/// What messages call a path: with the number of the element of a list.
+std::string Config::spellPath(const std::string &path) const {
+  if (!element)
+    return path;
+  return element->list + "[" + std::to_string(element->number) + "]" +
+         path.substr(element->list.size());
 }
 
 void Config::checkKind(const Member &member, const std::string &path,
                        StringRef kind) {
   std::string expected = getExpected(member.value, kind);
   if (!expected.empty())
-    error(member.place,
-          "'" + path + "' is " + member.value.str() + ", expected " + expected);
+    error(member.place, "'" + spellPath(path) + "' is " + member.value.str() +
+                            ", expected " + expected);
 }
 
 void Config::rejectUnknown(const Member &member, const std::string &path) {
   error(member.place,
-        "'" + shortenText(path) + "' is " + member.value.str() +
+        "'" + shortenText(spellPath(path)) + "' is " + member.value.str() +
             ", but configurations of family '" + family.name +
             "' have no such key; remove it if the model is the same without "
             "it");
@@ -109,13 +125,52 @@ void Config::readKey(const Member &member, const std::string &path,
     return;
   if (!member.value.isNull())
     checkKind(member, path, kind->second);
-  auto [it, isNew] =
-      given.try_emplace(key, Given{member.place, path, member.value});
-  if (isNew || it->second.value == member.value || member.value.isNull())
+  Value whole = member.value;
+  if (element)
+    whole = Value::getList(std::vector<Value>(element->count));
+  auto [it, isNew] = given.try_emplace(key, Given{member.place, path, whole});
+  Value &known =
+      element ? it->second.value.list[element->number] : it->second.value;
+  if (element && known.isNull()) {
+    known = member.value;
     return;
-  error(member.place, "'" + path + "' is " + member.value.str() + ", but '" +
-                          it->second.spelling + "', which means the same, is " +
-                          it->second.value.str());
+  }
+  if (isNew || known == member.value || member.value.isNull())
+    return;
+  error(member.place, "'" + spellPath(path) + "' is " + member.value.str() +
+                          ", but '" + spellPath(it->second.spelling) +
+                          "', which means the same, is " + known.str());
+}
+
+/// What an element does not say is what the table says of all.
+void Config::completeElements(const std::string &key, size_t count) {
+  for (const auto &[inner, byDefault] : family.defaults) {
+    StringRef rest = inner;
+    if (!rest.consume_front(key) || !rest.starts_with("."))
+      continue;
+    Given &all = given[inner];
+    if (all.value.isNull())
+      all = {Place(), inner, Value::getList(std::vector<Value>(count))};
+    for (Value &value : all.value.list)
+      if (value.isNull())
+        value = byDefault;
+  }
+}
+
+void Config::readElements(const Member &member, const std::string &path,
+                          const std::string &key) {
+  if (member.value.isNull())
+    return;
+  checkKind(member, path, "objects");
+  if (member.value.kind != Value::List)
+    return;
+  size_t count = member.value.list.size();
+  given.try_emplace(key, Given{member.place, path, member.value});
+  for (auto [number, value] : enumerate(member.value.list)) {
+    element = Element{path, number, count};
+    readObject(value, path + ".");
+  }
+  element.reset();
 }
 
 /// The key that a path means: itself, another spelling, or what it is in the
@@ -142,6 +197,8 @@ void Config::readMember(const Member &member, const std::string &path) {
       return checkKind(member, path, "object");
     return readObject(member.value, path + ".");
   }
+  if (family.isListOfObjects(key))
+    return readElements(member, path, key);
   if (family.isKey(key))
     return readKey(member, path, key);
   if (!family.unused.count(key))
@@ -170,6 +227,12 @@ bool Config::checkArchitecture() {
 
 bool Config::read(const Value &root) {
   readObject(root, "");
+  for (const auto &[key, kind] : family.kinds) {
+    if (!family.isListOfObjects(key))
+      continue;
+    auto it = given.find(key);
+    completeElements(key, it == given.end() ? 0 : it->second.value.list.size());
+  }
   return isGood && checkArchitecture();
 }
 
@@ -192,10 +255,10 @@ bool Config::checkOnly() {
   return isGood;
 }
 
-bool Config::check() {
-  if (!checkOnly())
-    return false;
-  for (const Family::Check &check : family.checks) {
+bool Config::check() { return checkOnly() && check(family.checks); }
+
+bool Config::check(ArrayRef<Family::Check> checks) {
+  for (const Family::Check &check : checks) {
     std::optional<bool> isRight = holds(check.holds);
     if (!isRight)
       return false;

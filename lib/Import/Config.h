@@ -26,6 +26,8 @@ public:
   bool read(const Value &root);
   /// What must hold for more than one key.
   bool check();
+  /// Of the layer that expressions speak of, if there is one.
+  bool check(llvm::ArrayRef<Family::Check> checks);
 
   /// The value of an expression; none if it has been told what is wrong.
   std::optional<Value> evaluate(const Expression &expression);
@@ -48,7 +50,18 @@ private:
     Value value;
   };
 
+  /// An element of a list of objects. What is in it is read like what is in
+  /// an object, and each of its keys is the list of what all elements have.
+  struct Element {
+    std::string list; ///< The path of the list.
+    size_t number, count;
+  };
+
   void readObject(const Value &object, const std::string &prefix);
+  void readElements(const Member &member, const std::string &path,
+                    const std::string &key);
+  void completeElements(const std::string &key, size_t count);
+  std::string spellPath(const std::string &path) const;
   std::string getKey(const std::string &path) const;
   void readMember(const Member &member, const std::string &path);
   void readKey(const Member &member, const std::string &path,
@@ -66,7 +79,8 @@ private:
   const ImportOptions &options;
   MessageHandler tell;
   llvm::StringMap<Given> given;
-  unsigned depth = 0; ///< Of definitions.
+  std::optional<Element> element; ///< That is being read.
+  unsigned depth = 0;             ///< Of definitions.
   bool isGood = true;
 };
 

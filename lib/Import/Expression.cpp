@@ -9,8 +9,10 @@
 #include "stg/Import/Expression.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
+#include <cstdlib>
 
 using namespace llvm;
 using namespace stg::importer;
@@ -38,10 +40,16 @@ private:
   bool evaluateIndex(const Expression &expr, ArrayRef<Value> operands,
                      Value &value);
   bool evaluateCall(const Expression &expr, Value &value);
+  std::optional<Value> evaluateListCall(StringRef name,
+                                        ArrayRef<Value> operands);
   bool evaluateExtreme(const Expression &expr, ArrayRef<Value> operands,
                        Value &value);
   bool evaluatePart(const Expression &expr, ArrayRef<Value> operands,
                     Value &value);
+  bool evaluateScaled(const Expression &expr, ArrayRef<Value> operands,
+                      Value &value);
+  bool evaluateSpaced(const Expression &expr, ArrayRef<Value> operands,
+                      Value &value);
   bool evaluateAll(const Expression &expr, std::vector<Value> &values);
   bool evaluateFlag(const Expression &expr, bool &flag);
 
@@ -225,24 +233,132 @@ bool Evaluator::evaluatePart(const Expression &expr, ArrayRef<Value> operands,
     return true;
   double number = factor.kind == Value::Int ? static_cast<double>(factor.number)
                                             : factor.real;
-  bool isPart = expr.text == "part";
-  int64_t most = isPart ? 1 : 1024;
   // Written so that NaN fails.
-  if (operands[0].kind != Value::Int ||
-      !(number > 0 && number <= static_cast<double>(most)))
-    return fail(expr, factor.str() + " is no " +
-                          (isPart ? "part" : "multiple") + " of " +
-                          operands[0].str() +
-                          ", expected more than 0 and at most " + Twine(most));
-  double product = std::floor(static_cast<double>(operands[0].number) * number);
-  if (!(product >= 1))
+  if (operands[0].kind != Value::Int || !(number > 0 && number <= 1))
+    return fail(expr, factor.str() + " is no part of " + operands[0].str() +
+                          ", expected more than 0 and at most 1");
+  int64_t part = static_cast<int64_t>(
+      std::floor(static_cast<double>(operands[0].number) * number));
+  if (part < 1)
     return fail(expr, "no element is left of " + operands[0].str());
-  // Doubles below are integers of 64 bits.
-  if (!(product < 0x1p63))
-    return fail(expr,
-                operands[0].str() + " times " + factor.str() + " is too large");
+  value = Value::getInt(part);
+  return true;
+}
+
+/// A number as it is computed with.
+static std::optional<double> getNumber(const Value &value) {
+  if (value.kind == Value::Int)
+    return static_cast<double>(value.number);
+  if (value.kind == Value::Real && std::isfinite(value.real))
+    return value.real;
+  return std::nullopt;
+}
+
+bool Evaluator::evaluateScaled(const Expression &expr, ArrayRef<Value> operands,
+                               Value &value) {
+  if (operands[0].isNull() || operands[1].isNull())
+    return true;
+  std::optional<double> factor = getNumber(operands[1]);
+  if (operands[0].kind != Value::Int || !factor)
+    return fail(expr, "cannot compute " + operands[0].str() + " times " +
+                          operands[1].str());
+  double product =
+      std::floor(static_cast<double>(operands[0].number) * *factor);
+  // Beyond that not every integer is a double.
+  if (!(std::abs(product) <= 9007199254740992.0))
+    return fail(expr, operands[0].str() + " times " + operands[1].str() +
+                          " is too large");
   value = Value::getInt(static_cast<int64_t>(product));
   return true;
+}
+
+bool Evaluator::evaluateSpaced(const Expression &expr, ArrayRef<Value> operands,
+                               Value &value) {
+  if (operands[0].kind != Value::List) {
+    value = operands[0];
+    return true;
+  }
+  ArrayRef<Value> list = operands[0].list;
+  int64_t count = operands[1].number, index = operands[2].number;
+  if (index < 0 || index >= count)
+    return fail(expr, "element " + operands[2].str() + " of " +
+                          operands[1].str() + " is asked for, counted from 0");
+  if (static_cast<int64_t>(list.size()) == count) {
+    value = list[index];
+    return true;
+  }
+  std::optional<double> first, last;
+  if (list.size() == 2) {
+    first = getNumber(list[0]);
+    last = getNumber(list[1]);
+  }
+  if (!first || !last)
+    return fail(expr, operands[0].str() + " has neither two numbers nor " +
+                          operands[1].str());
+  double number =
+      *first + static_cast<double>(index) *
+                   ((*last - *first) /
+                    static_cast<double>(std::max<int64_t>(count - 1, 1)));
+  // Printing rounds to the nearest decimal number.
+  value.text =
+      formatv("{0:f2}", count > 1 && index == count - 1 ? *last : number);
+  value.kind = Value::Real;
+  value.real = std::strtod(value.text.c_str(), nullptr);
+  return true;
+}
+
+/// The elements of a list, or the letters of a text.
+static std::vector<Value> getElements(const Value &whole) {
+  std::vector<Value> list = whole.list;
+  for (char c : whole.kind == Value::Text ? whole.text : std::string())
+    list.push_back(Value::getText(StringRef(&c, 1)));
+  return list;
+}
+
+/// Functions of lists and texts; none if there is no such function.
+std::optional<Value> Evaluator::evaluateListCall(StringRef name,
+                                                 ArrayRef<Value> operands) {
+  Value value;
+  bool isList = !operands.empty() && operands[0].kind == Value::List;
+  if (name == "len" && operands.size() == 1) {
+    if (isList)
+      value = Value::getInt(operands[0].list.size());
+    else if (operands[0].kind == Value::Text)
+      value = Value::getInt(operands[0].text.size());
+    else if (operands[0].kind == Value::Object)
+      value = Value::getInt(operands[0].members.size());
+    return value;
+  }
+  if (name == "count" && operands.size() == 2)
+    return Value::getInt(llvm::count(operands[0].list, operands[1]));
+  // The first elements of a list, as many as are asked for.
+  if (name == "take" && operands.size() == 2 &&
+      operands[1].kind == Value::Int && operands[1].number >= 0) {
+    if (isList)
+      value = Value::getList(std::vector<Value>(
+          operands[0].list.begin(),
+          operands[0].list.begin() +
+              std::min<uint64_t>(operands[1].number, operands[0].list.size())));
+    return value;
+  }
+  // One text of texts and numbers.
+  if (name == "join") {
+    std::string text;
+    for (const Value &operand : operands)
+      text += operand.kind == Value::Text ? operand.text : operand.str();
+    return Value::getText(text);
+  }
+  // The first element that is none of those of the second list.
+  if (name == "other" && operands.size() == 2) {
+    for (const Value &element : getElements(operands[0]))
+      if (!is_contained(operands[1].list, element))
+        return element;
+    return value;
+  }
+  if (name == "starts" && operands.size() == 2)
+    return Value::getBool(
+        StringRef(operands[0].text).starts_with(operands[1].text));
+  return std::nullopt;
 }
 
 bool Evaluator::evaluateCall(const Expression &expr, Value &value) {
@@ -251,60 +367,24 @@ bool Evaluator::evaluateCall(const Expression &expr, Value &value) {
     return false;
   value = Value();
   StringRef name = expr.text;
+  if (std::optional<Value> result = evaluateListCall(name, operands)) {
+    value = std::move(*result);
+    return true;
+  }
   if (name == "min" || name == "max")
     return evaluateExtreme(expr, operands, value);
-  auto isList = [&](size_t index) {
-    return operands[index].kind == Value::List;
-  };
-  if (name == "len" && operands.size() == 1) {
-    if (isList(0))
-      value = Value::getInt(operands[0].list.size());
-    else if (operands[0].kind == Value::Text)
-      value = Value::getInt(operands[0].text.size());
-    else if (operands[0].kind == Value::Object)
-      value = Value::getInt(operands[0].members.size());
-    return true;
-  }
-  if (name == "count" && operands.size() == 2) {
-    value = Value::getInt(llvm::count(operands[0].list, operands[1]));
-    return true;
-  }
-  // The first elements of a list, as many as are asked for.
-  if (name == "take" && operands.size() == 2 &&
-      operands[1].kind == Value::Int && operands[1].number >= 0) {
-    if (isList(0))
-      value = Value::getList(std::vector<Value>(
-          operands[0].list.begin(),
-          operands[0].list.begin() +
-              std::min<uint64_t>(operands[1].number, operands[0].list.size())));
-    return true;
-  }
-  // One text of texts and numbers.
-  if (name == "join") {
-    std::string text;
-    for (const Value &operand : operands)
-      text += operand.kind == Value::Text ? operand.text : operand.str();
-    value = Value::getText(text);
-    return true;
-  }
   // The part of a size that a factor of at most one takes, rounded down.
-  if ((name == "part" || name == "times") && operands.size() == 2)
+  if (name == "part" && operands.size() == 2)
     return evaluatePart(expr, operands, value);
-  // The first element that is none of those of the second list.
-  if (name == "other" && operands.size() == 2) {
-    auto letters = [](const Value &whole) {
-      std::vector<Value> list = whole.list;
-      for (char c : whole.kind == Value::Text ? whole.text : std::string())
-        list.push_back(Value::getText(StringRef(&c, 1)));
-      return list;
-    };
-    for (const Value &element : letters(operands[0]))
-      if (!is_contained(operands[1].list, element)) {
-        value = element;
-        break;
-      }
-    return true;
-  }
+  // A size times any number, rounded down.
+  if (name == "scaled" && operands.size() == 2)
+    return evaluateScaled(expr, operands, value);
+  // The number of one of so many layers: that of all, or of a list with one for
+  // each, or of evenly spaced ones of which the list has the first and the
+  // last.
+  if (name == "spaced" && operands.size() == 3 &&
+      operands[1].kind == Value::Int && operands[2].kind == Value::Int)
+    return evaluateSpaced(expr, operands, value);
   if (name == "ceildiv" && operands.size() == 2 &&
       operands[0].kind == Value::Int && operands[1].kind == Value::Int &&
       operands[0].number >= 0 && operands[1].number > 0) {
@@ -320,11 +400,6 @@ bool Evaluator::evaluateCall(const Expression &expr, Value &value) {
     while (side * side < operands[0].number && side < (1 << 20))
       ++side;
     value = Value::getInt(side * side == operands[0].number ? side : 0);
-    return true;
-  }
-  if (name == "starts" && operands.size() == 2) {
-    value = Value::getBool(
-        StringRef(operands[0].text).starts_with(operands[1].text));
     return true;
   }
   return fail(expr, "there is no function '" + name + "' of " +

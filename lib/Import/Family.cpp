@@ -139,7 +139,7 @@ private:
   void readNames(StringRef key, std::map<std::string, std::string> &names);
   void readKeys();
   void readOnly();
-  void readChecks();
+  std::vector<Family::Check> getChecks(const Value &object);
   void readSymbols();
   void readProgram();
   void readStacks();
@@ -268,6 +268,12 @@ void FamilyReader::readKeys() {
     if (!family.kinds.count(member.key))
       fail("keys." + member.key, "has no kind");
   }
+  for (const auto &[list, kind] : family.kinds)
+    for (const auto &[key, value] : family.defaults)
+      if (family.isListOfObjects(list) &&
+          StringRef(key).starts_with(list + ".") &&
+          (family.isListOfObjects(key) || family.definitions.count("=" + key)))
+        fail("keys." + key, "is in a list of objects, and no value of its own");
   for (const Member &member : get(table, "null", Value::Object).members)
     family.nulls.insert_or_assign(
         member.key, getExpression(member.value, "null." + member.key));
@@ -292,12 +298,14 @@ void FamilyReader::readOnly() {
   }
 }
 
-void FamilyReader::readChecks() {
-  for (const Value &value : get(table, "checks", Value::List).list)
-    family.checks.push_back(
+std::vector<Family::Check> FamilyReader::getChecks(const Value &object) {
+  std::vector<Family::Check> checks;
+  for (const Value &value : get(object, "checks", Value::List).list)
+    checks.push_back(
         {getExpression(get(value, "holds", Value::Text), "checks"),
          get(value, "key", Value::Text).text,
          getTemplate(get(value, "message", Value::Text), "checks")});
+  return checks;
 }
 
 void FamilyReader::readSymbols() {
@@ -328,6 +336,7 @@ void FamilyReader::readStacks() {
     stack.apart = getOptional(member.value, "apart", path);
     stack.shared = getOptional(member.value, "shared", path);
     stack.symbol = get(member.value, "symbol", Value::Text).text;
+    stack.checks = getChecks(member.value);
     stack.layer =
         getStatements(get(member.value, "layer", Value::List), path + ".layer");
     family.stacks[member.key] = std::move(stack);
@@ -373,10 +382,13 @@ void FamilyReader::checkNames() {
     entry.second.walkNames(visit);
   for (const auto &entry : family.only)
     visit(entry.first);
-  for (const Family::Check &check : family.checks) {
-    check.holds.walkNames(visit);
-    visitTemplate(check.message);
-  }
+  auto visitChecks = [&](ArrayRef<Family::Check> checks) {
+    for (const Family::Check &check : checks) {
+      check.holds.walkNames(visit);
+      visitTemplate(check.message);
+    }
+  };
+  visitChecks(family.checks);
   for (const Family::Symbol &symbol : family.symbols)
     visitOptional(symbol.value);
   for (const Family::Input &input : family.inputs)
@@ -393,6 +405,7 @@ void FamilyReader::checkNames() {
     visitOptional(stack.name);
     visitOptional(stack.apart);
     visitOptional(stack.shared);
+    visitChecks(stack.checks);
     visitStatements(stack.layer);
   }
   for (const auto &[key, value] : family.defaults)
@@ -404,7 +417,7 @@ Error FamilyReader::read() {
   readFacts();
   readKeys();
   readOnly();
-  readChecks();
+  family.checks = getChecks(table);
   readSymbols();
   readProgram();
   readStacks();
@@ -413,6 +426,24 @@ Error FamilyReader::read() {
   if (!problem.empty())
     return createStringError(problem);
   return Error::success();
+}
+
+Expected<std::vector<std::string>>
+FamilyLibrary::getTypesWith(StringRef architecture) const {
+  std::vector<std::string> types;
+  for (const auto &[name, table] : tables) {
+    std::vector<std::string> own = getTypesOf(table);
+    if (own.empty())
+      continue;
+    Expected<Value> merged = getMerged(name, 0);
+    if (!merged)
+      return merged.takeError();
+    const Value *list = merged->find("architectures");
+    if (list && is_contained(list->list, Value::getText(architecture)))
+      types.push_back(own.front());
+  }
+  llvm::sort(types);
+  return types;
 }
 
 Expected<std::optional<Family>> FamilyLibrary::find(StringRef type) const {

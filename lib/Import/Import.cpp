@@ -45,6 +45,8 @@ public:
 private:
   std::nullopt_t fail(Place place, const Twine &message);
   std::optional<Family> findFamily(const Value &root);
+  std::optional<Family> findByArchitecture(const Value &root,
+                                           const FamilyLibrary &library);
   bool takeSize(Value &root);
   bool takeQuantization(Value &root);
 
@@ -61,6 +63,37 @@ std::nullopt_t Importer::fail(Place place, const Twine &message) {
   return std::nullopt;
 }
 
+/// Where nothing says the type, one class may be that of one family alone.
+std::optional<Family>
+Importer::findByArchitecture(const Value &root, const FamilyLibrary &library) {
+  std::string known = joinWords(library.getTypes(), "or");
+  const Value *names = root.find("architectures");
+  if (!names || names->kind != Value::List || names->list.empty() ||
+      names->list.front().kind != Value::Text)
+    return fail(root.place, "has neither 'model_type' nor '_class_name', one "
+                            "of which says what the other keys mean; known: " +
+                                known);
+  Expected<std::vector<std::string>> types =
+      library.getTypesWith(names->list.front().text);
+  if (!types)
+    return fail(names->place, toString(types.takeError()));
+  std::string given = "'architectures' is " + names->str();
+  if (types->empty())
+    return fail(names->place, given +
+                                  ", which is no model of a known family, "
+                                  "and 'model_type' is not there; known: " +
+                                  known);
+  if (types->size() > 1)
+    return fail(names->place, given +
+                                  ", which several families have; "
+                                  "'model_type' says which: " +
+                                  joinWords(*types, "or"));
+  Expected<std::optional<Family>> family = library.find(types->front());
+  if (!family)
+    return fail(names->place, toString(family.takeError()));
+  return std::move(*family);
+}
+
 std::optional<Family> Importer::findFamily(const Value &root) {
   Expected<FamilyLibrary> library = FamilyLibrary::load(options.modelPath);
   if (!library)
@@ -71,11 +104,8 @@ std::optional<Family> Importer::findFamily(const Value &root) {
     type = root.find("_class_name");
     key = "_class_name";
   }
-  std::string known = joinWords(library->getTypes(), "or");
   if (!type || type->isNull())
-    return fail(root.place, "has neither 'model_type' nor '_class_name', one "
-                            "of which says what the other keys mean; known: " +
-                                known);
+    return findByArchitecture(root, *library);
   if (type->kind != Value::Text)
     return fail(type->place,
                 "'" + key + "' is " + type->str() + ", expected a text");
@@ -90,7 +120,8 @@ std::optional<Family> Importer::findFamily(const Value &root) {
                   (architectures && !architectures->isNull()
                        ? ", with 'architectures' " + architectures->str()
                        : "") +
-                  ", which is not known; known: " + known);
+                  ", which is not known; known: " +
+                  joinWords(library->getTypes(), "or"));
 }
 
 /// Puts one of the sizes of a family in the place of its table: a configuration

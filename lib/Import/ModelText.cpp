@@ -160,6 +160,8 @@ std::optional<Layers> ModelPrinter::collectLayers(StringRef name,
   StringMap<unsigned> numbers;
   for (int64_t layer = 0; layer < count->number; ++layer) {
     config.layer = layer;
+    if (!config.check(stack.checks))
+      return std::nullopt;
     std::optional<std::vector<Call>> calls = resolveAll(stack.layer);
     std::optional<Value> kind =
         stack.name ? config.evaluate(*stack.name) : Value::getText(name);

@@ -9,6 +9,9 @@ stg.symbol @FR "frames of the spectrogram"
 stg.symbol @PS "frequencies, and frames, of a patch"
 stg.symbol @PY "rows of patches"
 stg.symbol @PX "patches of a row"
+stg.symbol @NC "chunks of a spectrogram"
+stg.symbol @CT "tokens of a chunk"
+stg.symbol @DS "channels of convolutions over frequencies and frames"
 
 !stream = !stg.tensor<[B, S, D], bf16>
 !long = !stg.tensor<[B, 2*S, D], bf16>
@@ -42,4 +45,32 @@ stg.block @embed_spectrogram(%spectrogram: !stg.tensor<[B, _ = M, _ = FR, 1], bf
   %ds = stg.broadcast dim 0 %dt <"distillation_tokens"> : !stg.tensor<[1, D], bf16> -> !stg.tensor<[B, 1, D], bf16>
   %x = stg.concat dim 1 ordered %cs, %ds, %p : !stg.tensor<[B, 1, D], bf16>, !stg.tensor<[B, 1, D], bf16>, !stg.tensor<[B, S = PY*PX, D], bf16> -> !stg.tensor<[B, S = PY*PX + 2, D], bf16>
   stg.return %x : !stg.tensor<[B, S = PY*PX + 2, D], bf16>
+}
+
+// Chunks of a spectrogram, FR frames each, which three convolutions make shorter and narrower; each
+// token of a chunk has all that is left of its frequencies, and fixed positions of its own chunk
+// (Qwen 3 Omni).
+stg.block @embed_sound_chunks(%spectrogram: !stg.tensor<[B, _ = NC, _ = M, _ = FR, 1], bf16>, %positions: !stg.tensor<[_ = CT, D], bf16>) -> !stream {
+  %c = stg.rearrange "bnmfc->(bn)mfc" %spectrogram <"spectrograms"> : !stg.tensor<[B, _ = NC, _ = M, _ = FR, 1], bf16> -> !stg.tensor<[B = NC*B, _ = M, _ = FR, 1], bf16>
+  %w1 = stg.param "conv1" : !stg.tensor<[3, 3, 1, DS], bf16>
+  %c1 = stg.conv %c, %w1 {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>} <"conv1"> : !stg.tensor<[B = NC*B, _ = M, _ = FR, 1], bf16>, !stg.tensor<[3, 3, 1, DS], bf16> -> !stg.tensor<[B = NC*B, _ = ceildiv(M, 2), _ = ceildiv(FR, 2), DS], bf16>
+  %b1 = stg.param "conv1_bias" : !stg.tensor<[DS], bf16>
+  %y1 = stg.bias_add %c1, %b1 : !stg.tensor<[B = NC*B, _ = ceildiv(M, 2), _ = ceildiv(FR, 2), DS], bf16>, !stg.tensor<[DS], bf16>
+  %g1 = stg.activation gelu %y1 <"conv1_gelu"> : !stg.tensor<[B = NC*B, _ = ceildiv(M, 2), _ = ceildiv(FR, 2), DS], bf16>
+  %w2 = stg.param "conv2" : !stg.tensor<[3, 3, DS, DS], bf16>
+  %c2 = stg.conv %g1, %w2 {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>} <"conv2"> : !stg.tensor<[B = NC*B, _ = ceildiv(M, 2), _ = ceildiv(FR, 2), DS], bf16>, !stg.tensor<[3, 3, DS, DS], bf16> -> !stg.tensor<[B = NC*B, _ = ceildiv(ceildiv(M, 2), 2), _ = ceildiv(ceildiv(FR, 2), 2), DS], bf16>
+  %b2 = stg.param "conv2_bias" : !stg.tensor<[DS], bf16>
+  %y2 = stg.bias_add %c2, %b2 : !stg.tensor<[B = NC*B, _ = ceildiv(ceildiv(M, 2), 2), _ = ceildiv(ceildiv(FR, 2), 2), DS], bf16>, !stg.tensor<[DS], bf16>
+  %g2 = stg.activation gelu %y2 <"conv2_gelu"> : !stg.tensor<[B = NC*B, _ = ceildiv(ceildiv(M, 2), 2), _ = ceildiv(ceildiv(FR, 2), 2), DS], bf16>
+  %w3 = stg.param "conv3" : !stg.tensor<[3, 3, DS, DS], bf16>
+  %c3 = stg.conv %g2, %w3 {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>} <"conv3"> : !stg.tensor<[B = NC*B, _ = ceildiv(ceildiv(M, 2), 2), _ = ceildiv(ceildiv(FR, 2), 2), DS], bf16>, !stg.tensor<[3, 3, DS, DS], bf16> -> !stg.tensor<[B = NC*B, _ = ceildiv(ceildiv(ceildiv(M, 2), 2), 2), _ = CT, DS], bf16>
+  %b3 = stg.param "conv3_bias" : !stg.tensor<[DS], bf16>
+  %y3 = stg.bias_add %c3, %b3 : !stg.tensor<[B = NC*B, _ = ceildiv(ceildiv(ceildiv(M, 2), 2), 2), _ = CT, DS], bf16>, !stg.tensor<[DS], bf16>
+  %g3 = stg.activation gelu %y3 <"conv3_gelu"> : !stg.tensor<[B = NC*B, _ = ceildiv(ceildiv(ceildiv(M, 2), 2), 2), _ = CT, DS], bf16>
+  %r = stg.rearrange "byxc->bx(cy)" %g3 <"frequencies"> : !stg.tensor<[B = NC*B, _ = ceildiv(ceildiv(ceildiv(M, 2), 2), 2), _ = CT, DS], bf16> -> !stg.tensor<[B = NC*B, _ = CT, _ = DS*ceildiv(ceildiv(ceildiv(M, 2), 2), 2)], bf16>
+  %w = stg.param "conv_out" : !stg.tensor<[_ = DS*ceildiv(ceildiv(ceildiv(M, 2), 2), 2), D], bf16>
+  %e = stg.einsum "bxf,fd->bxd" %r, %w : !stg.tensor<[B = NC*B, _ = CT, _ = DS*ceildiv(ceildiv(ceildiv(M, 2), 2), 2)], bf16>, !stg.tensor<[_ = DS*ceildiv(ceildiv(ceildiv(M, 2), 2), 2), D], bf16>
+  %p = stg.bias_add %e, %positions <"embeddings"> : !stg.tensor<[B = NC*B, _ = CT, D], bf16>, !stg.tensor<[_ = CT, D], bf16>
+  %x = stg.rearrange "(bn)xd->b(nx)d" %p <"chunks"> : !stg.tensor<[B = NC*B, _ = CT, D], bf16> -> !stream
+  stg.return %x : !stream
 }

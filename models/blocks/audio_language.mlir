@@ -41,3 +41,18 @@ stg.block @join_and_project_frames(%x: !frames) -> !projected {
   %y = stg.einsum "bnd,de->bne" %a, %w2 : !projected, !stg.tensor<[D, D], bf16>
   stg.return %y : !projected
 }
+
+// Two matrices with biases, and an activation in between (Qwen 3 Omni).
+stg.block @project_sound_twice(%x: !sound) -> !projected {
+  stg.option @activation : "gelu" | "silu" | "relu" | "quick_gelu" = "gelu" "between the two"
+  %w1 = stg.param "projector1" : !stg.tensor<[DV, _ = DV], bf16>
+  %p1 = stg.einsum "bnv,vw->bnw" %x, %w1 : !sound, !stg.tensor<[DV, _ = DV], bf16>
+  %b1 = stg.param "projector1_bias" : !stg.tensor<[_ = DV], bf16>
+  %y1 = stg.bias_add %p1, %b1 : !stg.tensor<[B = IM*B, IT, _ = DV], bf16>, !stg.tensor<[_ = DV], bf16>
+  %a = stg.activation gelu %y1 {stg.options = {function = "activation"}} <"projector_{activation}"> : !stg.tensor<[B = IM*B, IT, _ = DV], bf16>
+  %w2 = stg.param "projector2" : !stg.tensor<[_ = DV, D], bf16>
+  %p2 = stg.einsum "bnw,wd->bnd" %a, %w2 : !stg.tensor<[B = IM*B, IT, _ = DV], bf16>, !stg.tensor<[_ = DV, D], bf16>
+  %b2 = stg.param "projector2_bias" : !vector
+  %y2 = stg.bias_add %p2, %b2 : !projected, !vector
+  stg.return %y2 : !projected
+}

@@ -181,3 +181,21 @@ stg.block @feed_forward_layer(%x: !stream) -> !stream {
   %y = stg.call @after(%x, %f) {part = "ffn"} : (!stream, !stream) -> !stream
   stg.return %y : !stream
 }
+
+// One matrix in the place of a part of a layer.
+stg.block @linear_layer(%x: !stream) -> !stream {
+  stg.option @part : string = "ffn" "of the layer"
+  stg.option @linear_bias : bool = false "bias of the matrix"
+  %n = stg.call @before(%x) : (!stream) -> !stream
+  %w = stg.param "{part}_linear" : !stg.tensor<[D, D], bf16>
+  %p = stg.einsum "bsd,de->bse" %n, %w : !stream, !stg.tensor<[D, D], bf16>
+  %l = stg.if @linear_bias -> !stream {
+    %b = stg.param "{part}_linear_bias" : !vector
+    %z = stg.bias_add %p, %b : !stream, !vector
+    stg.yield %z : !stream
+  } else {
+    stg.yield %p : !stream
+  }
+  %y = stg.call @after(%x, %l) : (!stream, !stream) -> !stream
+  stg.return %y : !stream
+}

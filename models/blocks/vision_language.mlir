@@ -12,6 +12,8 @@ stg.symbol @DV "hidden size of the vision tower"
 stg.symbol @SV "tokens of the vision tower"
 stg.symbol @DP = D "width between the vision tower and the text"
 stg.symbol @ME = 1 "patches that become one token, along each side"
+stg.symbol @AM = 1 "sounds per sequence"
+stg.symbol @AT "tokens of a sound"
 stg.symbol @MS = 1 "tokens of an image, along each side"
 
 stg.symbol @IC "tiles of all images of a sequence, and each image as a whole"
@@ -52,6 +54,14 @@ stg.block @join_patches(%x: !vision) -> !image {
 stg.block @join_images(%images: !projected, %text: !text) -> !stream {
   %i = stg.rearrange "(bi)td->b(it)d" %images <"image_tokens"> : !projected -> !tokens
   %x = stg.concat dim 1 ordered %i, %text : !tokens, !text -> !stream
+  stg.return %x : !stream
+}
+
+// The images of a sequence, its sounds behind them, and its text.
+stg.block @join_images_and_sounds(%images: !projected, %sounds: !stg.tensor<[B = AM*B, AT, D], bf16>, %text: !stg.tensor<[B, S = S - IM*IT - AM*AT, D], bf16>) -> !stream {
+  %i = stg.rearrange "(bi)td->b(it)d" %images <"image_tokens"> : !projected -> !tokens
+  %s = stg.rearrange "(bi)td->b(it)d" %sounds <"sound_tokens"> : !stg.tensor<[B = AM*B, AT, D], bf16> -> !stg.tensor<[B, S = AM*AT, D], bf16>
+  %x = stg.concat dim 1 ordered %i, %s, %text : !tokens, !stg.tensor<[B, S = AM*AT, D], bf16>, !stg.tensor<[B, S = S - IM*IT - AM*AT, D], bf16> -> !stream
   stg.return %x : !stream
 }
 

@@ -15,6 +15,28 @@ def forward(model, *flags):
     return traces.products(traces.compile_json(model, "--batch=1", *flags, "--dry-run"))["fwd"]
 
 
+def of_layers(S, h, size, V, layers):
+    """Query heads, key heads and the width of each layer, none of which need be there; the head."""
+    return 2 * S * h * V + sum(text(h, width, 1, heads, keys, size, 0, S) for heads, keys, width in layers)
+
+
+OPENELM = [(12, 3, 768), (12, 3, 1024), (12, 3, 1280), (12, 3, 1536), (12, 3, 1792), (16, 4, 2048), (16, 4, 2560), (16, 4, 2816),
+           (16, 4, 3072), (16, 4, 3328), (16, 4, 3584), (16, 4, 3840), (20, 5, 4352), (20, 5, 4608), (20, 5, 4864), (20, 5, 5120)]
+
+
+def searched_layers(name, heads, h):
+    """Of the library's file; two thirds of a factor times the hidden size are a width, in steps of 256."""
+    path = Path(__file__).parent.parent.parent / "models" / "configs" / f"{name}.json"
+    for block in json.loads(path.read_text())["block_configs"]:
+        group, factor = block["attention"].get("n_heads_in_group"), block["ffn"].get("ffn_mult", 0)
+        yield heads if group else 0, heads // group if group else 0, -(-int(2 * factor * h / 3) // 256) * 256
+
+
+def recurrence(S, h, blocks, width):
+    """Three matrices, and two of each block."""
+    return 2 * S * (3 * h * width + 2 * width * width // blocks)
+
+
 def forward_defaults(family):
     """Of what a family's class says where a file says nothing."""
     with tempfile.TemporaryDirectory() as folder:
@@ -141,6 +163,26 @@ def qwen3_5(h, f, L, heads, keys, delta_heads, V, S=4096):
 def whisper_before(h, L, frames, mels):
     """Two convolutions and an encoder."""
     return 2 * 2 * frames * 3 * mels * h + 2 * frames * 3 * h * h + layers(L, frames, h, 4 * h)
+
+
+def chunked(h, L, frames, chunk, f):
+    """Layers whose tokens see those of their own chunk, the last of which may be shorter."""
+    whole, rest = divmod(frames, chunk)
+    return layers(L, frames, h, f) - L * 4 * h * (frames**2 - whole * chunk**2 - rest**2)
+
+
+def qwen2_5_tower(h, f, depth, full, D, patches=1024, window=64):
+    """Windows in all but some layers, gated networks; four patches are joined and projected."""
+    local = 2 * patches * (4 * h**2 + 3 * h * f) + 4 * patches * window * h
+    return 2 * patches * 1176 * h + depth * local + full * 4 * patches * (patches - window) * h + 2 * patches // 4 * (16 * h**2 + 4 * h * D)
+
+
+def sound_chunks(h, channels, chunks, mels, frames):
+    """Three convolutions of three by three, and a matrix of what is left of the frequencies."""
+    rows, columns = (-(-mels // 2), -(-mels // 4), -(-mels // 8)), (-(-frames // 2), -(-frames // 4), -(-frames // 8))
+    sizes = [y * x for y, x in zip(rows, columns)]
+    convolutions = 2 * 9 * channels * (sizes[0] + channels * (sizes[1] + sizes[2]))
+    return chunks * (convolutions + 2 * columns[2] * rows[2] * channels * h)
 
 
 def two_streams(h, L, S, T, channels, width):
@@ -421,6 +463,22 @@ def main():
         "llada-8b": text(4096, 12288, 32, 32, 32, 128, 126464, 4096) + 32 * 4 * 4096 * 4096 * 4095 // 2,
         "snowflake-arctic-480b": text(7168, 7168, 35, 56, 8, 128, 32000, 4096) + 35 * experts(4096, 7168, 4864, 128, 2),
         "markuplm-base": layers(12, 512, 768, 3072) + 2 * 512 * (1600 + 768) * 3072 + 2 * 768**2,
+        "openelm-270m": of_layers(2048, 1280, 64, 32000, OPENELM),
+        "llama3.3-nemotron-super-49b": of_layers(4096, 8192, 128, 128256, searched_layers("llama3.3-nemotron-super-49b", 64, 8192)),
+        "llama3.1-nemotron-ultra-253b": of_layers(4096, 16384, 128, 128256, searched_layers("llama3.1-nemotron-ultra-253b", 128, 16384)),
+        "rwkv-4-169m": 12 * 2 * 1024 * 13 * 768**2 + 2 * 1024 * 768 * 50277,
+        "recurrentgemma-2b": 18 * recurrence(4096, 2560, 10, 2560) + 8 * narrow_values(4096, 2560, 10, 1, 256, 256, 2048)
+        + 26 * 6 * 4096 * 2560 * 7680 + 2 * 4096 * 2560 * 256000,
+        # Two experts of attention, whose routers, keys and values are in both.
+        "jetmoe-8b": 24 * (experts(4096, 2048, 5632, 8, 2) + 2 * 4096 * 2048 * 8 + 2 * 4096 * 2048 * (2 * 2 * 2048 + 2 * 2048)
+                           + 4 * 2 * 2048 * 4096 * 4097 // 2) + 2 * 4096 * 2048 * 32000,
+        "internvl2.5-8b": 2 * 1024 * 588 * 1024 + layers(24, 1025, 1024, 4096) + 2 * 256 * (4096 * 4096 + 4096**2)
+        + text(4096, 14336, 32, 32, 8, 128, 92553, 4096),
+        "qwen2.5-omni-7b": qwen2_5_tower(1280, 3420, 32, 4, 3584) + 2 * 2 * 1500 * 3 * 128 * 1280 + 2 * 1500 * 3 * 1280**2
+        + chunked(1280, 32, 1500, 100, 5120) + 2 * 750 * 1280 * 3584 + text(3584, 18944, 28, 28, 4, 128, 152064, 4096),
+        # Thirty chunks of thirteen tokens, eight of which see each other.
+        "qwen3-omni-30b-a3b": qwen3_tower(2048, 1152, 4304, 27, 4) + sound_chunks(1280, 480, 30, 128, 100) + chunked(1280, 32, 390, 104, 5120)
+        + 2 * 390 * 1280 * (1280 + 2048) + text(2048, 0, 48, 32, 4, 128, 152064, 4096) + 48 * experts(4096, 2048, 768, 128, 8),
         "qwen-image": two_streams(3072, 60, 4096, 512, 64, 3584),
         "wan2.1-t2v-1.3b": one_modulation(1536, 8960, 30, 32760, 512, 64, 64, 4096),
         "pixart-alpha-xl-2-512": one_modulation(1152, 4608, 28, 1024, 120, 16, 32, 4096),
@@ -454,6 +512,8 @@ def main():
         # As many tokens as 288 experts share evenly, and a gate of each head.
         "step3p5": text(4096, 0, 45, 64, 8, 128, 128815, 4032) + 45 * 2 * 4032 * 4096 * 64 + 3 * 6 * 4032 * 4096 * 11264
         + 42 * experts(4032, 4096, 1280, 288, 9),
+        # Two shared experts, which have no router.
+        "aria_text": text(4096, 0, 32, 32, 32, 128, 32000, 2048) + 32 * (experts(2048, 4096, 4096, 8, 2) + 6 * 2048 * 4096 * 2 * 4096),
         # Values of a pair of heads.
         "diffllama": text(2048, 8192, 16, 32, 32, 64, 32000, 2048) + 16 * 2 * 32 * 64 * 2048 * 2049 // 2,
     }

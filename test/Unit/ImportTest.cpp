@@ -150,12 +150,10 @@ TEST(Expression, Parts) {
   EXPECT_EQ(evaluate("part(n, 2)"),
             "2 is no part of 6, expected more than 0 and at most 1");
   EXPECT_EQ(evaluate("part(1, half)"), "no element is left of 1");
-  EXPECT_EQ(evaluate("times(n, 4)"), "24");
-  EXPECT_EQ(evaluate("times(n, half)"), "3");
-  EXPECT_EQ(evaluate("times(n, none)"), "null");
-  EXPECT_EQ(evaluate("times(n, 1025)"),
-            "1025 is no multiple of 6, expected more than 0 and at most 1024");
-  EXPECT_EQ(evaluate("times(9223372036854775807, 2)"),
+  EXPECT_EQ(evaluate("scaled(n, 4)"), "24");
+  EXPECT_EQ(evaluate("scaled(n, half)"), "3");
+  EXPECT_EQ(evaluate("scaled(n, none)"), "null");
+  EXPECT_EQ(evaluate("scaled(9223372036854775807, 2)"),
             "9223372036854775807 times 2 is too large");
   EXPECT_EQ(evaluate("@'2*X'"), "2*X");
 }

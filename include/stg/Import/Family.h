@@ -56,6 +56,8 @@ struct Family {
     /// Whether all layers have the same parameters.
     std::optional<Expression> shared;
     std::string symbol; ///< That stands for the count.
+    /// What must hold in each layer.
+    std::vector<Check> checks;
     std::vector<Statement> layer;
   };
   struct Input {
@@ -95,6 +97,10 @@ struct Family {
   bool isKey(llvm::StringRef name) const {
     return defaults.count(name.str()) != 0;
   }
+  bool isListOfObjects(llvm::StringRef name) const {
+    auto kind = kinds.find(name.str());
+    return kind != kinds.end() && kind->second == "objects" && isKey(name);
+  }
 };
 
 /// The tables in the folders of models.
@@ -106,6 +112,9 @@ public:
 
   /// The table of a `model_type` or `_class_name`; none if there is none.
   llvm::Expected<std::optional<Family>> find(llvm::StringRef type) const;
+  /// A type of each table that is for an architecture, sorted.
+  llvm::Expected<std::vector<std::string>>
+  getTypesWith(llvm::StringRef architecture) const;
   /// All types, sorted.
   std::vector<std::string> getTypes() const;
 

@@ -1219,7 +1219,99 @@ def diffllama(c):
     return dense(total + c["num_hidden_layers"] * 4 * E, table)
 
 
+def divisible(size, step):
+    """The nearest multiple of a step, at least one of them, that is not more than a tenth too small."""
+    near = max(step, int(size + step / 2) // step * step)
+    return near + step if near < 0.9 * size else near
+
+
+def spaced(numbers, layers):
+    """One for each layer: the same, those that are listed, or between the first and the last."""
+    if not isinstance(numbers, list):
+        return [numbers] * layers
+    if len(numbers) != 2:
+        return numbers
+    first_one, last = numbers
+    steps = [first_one + i * ((last - first_one) / (layers - 1)) for i in range(layers - 1)] if layers > 1 else []
+    return [round(number, 2) for number in [*steps, last if layers > 1 else first_one]]
+
+
+def openelm(c):
+    """Layers have heads and networks of their own; the table is tied where the file says so."""
+    D, L = first(c, "model_dim", "hidden_size", default=2048), first(c, "num_transformer_layers", "num_hidden_layers", default=12)
+    E, V, group = c.get("head_dim", 128), c.get("vocab_size", 32000), c.get("num_gqa_groups", 1)
+    total = D + V * D * (1 if c.get("share_input_output_layers", False) else 2)
+    matrices = 3 if c.get("ffn_with_glu", True) else 2
+    for width, factor in zip(spaced(c.get("qkv_multipliers", 1.0), L), spaced(c.get("ffn_multipliers", 4.0), L)):
+        H = divisible(D * width, E * group) // E
+        total += D * E * (2 * H + 2 * (H // group)) + 2 * D + (2 * E if c.get("normalize_qk_projections", False) else 0)
+        total += matrices * D * divisible(factor * D, c.get("ffn_dim_divisor", 256))
+    return dense(total, V * D)
+
+
+def nemotron_nas(c):
+    """Each part of a layer is there with its norm, or is one matrix with its norm, or is not there."""
+    D, H, V = c["hidden_size"], c["num_attention_heads"], c["vocab_size"]
+    E, bias, wide = first(c, "head_dim", default=D // H), c.get("attention_bias", False), c.get("mlp_bias", False)
+    total = D + V * D * (1 if c.get("tie_word_embeddings", False) else 2)
+    for block in c["block_configs"]:
+        attention, network = block["attention"], block["ffn"]
+        if not attention.get("no_op"):
+            total += D + (linear(D, D, bias) if attention.get("replace_with_linear") else
+                          grouped_attention(D, H, H // attention["n_heads_in_group"], E, bias, bias))
+        if not network.get("no_op"):
+            total += D + (linear(D, D, wide) if network.get("replace_with_linear") else
+                          gated(D, -(-int(2 * network["ffn_mult"] * D / 3) // 256) * 256, wide))
+    return dense(total, V * D)
+
+
+def rwkv(c):
+    """Three mixtures and four matrices, two vectors of channels; two mixtures and three matrices; norms."""
+    D, L, V = c.get("hidden_size", 4096), c.get("num_hidden_layers", 32), c.get("vocab_size", 50277)
+    A, F = first(c, "attention_hidden_size", default=D), first(c, "intermediate_size", default=4 * D)
+    layer = 3 * D + 4 * D * A + 2 * A + 2 * D + 2 * D * F + D * D + 2 * layer_norm(D)
+    return dense(L * layer + 2 * layer_norm(D) + V * D * (1 if c.get("tie_word_embeddings", False) else 2), V * D)
+
+
+def recurrent_gemma(c):
+    """Biases of all but queries, keys and values; gates of blocks of the recurrence have matrices of their own."""
+    D, L, H, V = c["hidden_size"], c["num_hidden_layers"], c["num_attention_heads"], c.get("vocab_size", 256000)
+    K, W, kinds = first(c, "num_key_value_heads", default=H), first(c, "lru_width", default=D), first(c, "block_types", default=["recurrent", "recurrent", "attention"])
+    bias = c.get("attention_bias", False)
+    attention = grouped_attention(D, H, K, D // H, bias, True)
+    recurrence = 2 * linear(D, W, True) + linear(W, D, True) + W * (c.get("conv1d_width", 4) + 1) + W
+    recurrence += 2 * (W * (W // H) + W)
+    total = D + V * D * (1 if c.get("tie_word_embeddings", True) else 2)
+    for layer in range(L):
+        total += attention if kinds[layer % len(kinds)] == "attention" else recurrence
+        total += 2 * D + gated(D, c["intermediate_size"] // 2, True)
+    return dense(total, V * D)
+
+
+def jetmoe(c):
+    """Experts of attention are two matrices, experts of networks three; both have a router and a bias."""
+    D, L, V = c.get("hidden_size", 2048), c.get("num_hidden_layers", 12), c.get("vocab_size", 32000)
+    K, E = first(c, "num_key_value_heads", default=16), first(c, "kv_channels", default=128)
+    X, A = c.get("num_local_experts", 8), c.get("num_experts_per_tok", 2)
+    expert = 2 * D * K * E + gated(D, c.get("intermediate_size", 5632))
+    total = active = D + V * D * (1 if c.get("tie_word_embeddings", True) else 2)
+    common = 2 * D * K * E + 2 * (D * X + D) + 2 * D
+    return total + L * (common + X * expert), active + L * (common + A * expert), V * D
+
+
+def aria_text(c):
+    """Shared experts are as many experts more, which all tokens see."""
+    H, F = c.get("num_attention_heads", 32), first(c, "moe_intermediate_size", "intermediate_size", default=4096)
+    c = {"hidden_size": 4096, "num_hidden_layers": 32, "vocab_size": 32000} | c | {"num_attention_heads": H}
+    bias, E = c.get("attention_bias", False), first(c, "head_dim", default=c["hidden_size"] // H)
+    return mixture(c, c.get("moe_num_experts", 8), c.get("moe_topk", 2), F, lambda layer: False, first(c, "num_key_value_heads", default=H), E,
+                   shared=c.get("moe_num_shared_experts", 2) * F, qkv_bias=bias, o_bias=bias)
+
+
 FAMILIES = {
+    "aria_text": aria_text,
+    "jetmoe": jetmoe,
+    "openelm": openelm, "nemotron-nas": nemotron_nas, "rwkv": rwkv, "recurrent_gemma": recurrent_gemma,
     "diffllama": diffllama, "arctic": arctic, "grok-1": grok_1, "nanochat": nanochat, "ctrl": ctrl, "gpt_neox_japanese": gpt_neox_japanese, "chameleon": chameleon, "gemma4_text": gemma4_text,
     "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3, "cohere2_moe": cohere2_moe, "axk1": axk1,
     "granite_swa": granite_swa, "granitemoe_swa": granitemoe_swa, "jais2": jais2, "laguna": laguna,

@@ -11,7 +11,7 @@ from pathlib import Path
 import closed_forms
 import compiling
 
-RUNS = 200
+RUNS = 240
 ACTIVATIONS = ["silu", "gelu_new", "gelu_pytorch_tanh"]
 
 
@@ -811,7 +811,65 @@ def draw_diffllama(draw):
     return sizes | {key: 2 * sizes[key] for key in ("hidden_size", "num_attention_heads", "num_key_value_heads")}
 
 
-DRAWS = {name[5:].replace("openai_gpt", "openai-gpt").replace("grok_1", "grok-1"): draw for name, draw in list(globals().items())
+def draw_openelm(draw):
+    E, group = draw.choice([4, 8]), draw.choice([1, 2, 4])
+    layers = draw.randint(1, 9)
+
+    def spread(low, high):
+        return draw.choice([draw.choice([low, high]), [low, high]])
+    return {
+        "model_dim": E * group * draw.randint(2, 9), "num_transformer_layers": layers, "head_dim": E, "num_gqa_groups": group,
+        "vocab_size": draw.randint(100, 999), "max_context_length": 64, "qkv_multipliers": spread(0.5, draw.choice([1.0, 1.3])),
+        "ffn_multipliers": draw.choice([spread(0.5, 4.0), [draw.choice([0.37, 2, 3.15]) for _ in range(layers)]]) if layers != 2 else spread(0.5, 4.0),
+        "ffn_dim_divisor": draw.choice([1, 7, 16, 256]), "ffn_with_glu": draw.random() < 0.7,
+        "normalize_qk_projections": draw.random() < 0.5, "share_input_output_layers": draw.random() < 0.5}
+
+
+def draw_nemotron_nas(draw):
+    sizes = draw_llama(draw)
+    H = sizes["num_attention_heads"]
+    del sizes["intermediate_size"], sizes["num_key_value_heads"]
+
+    def part(name, values):
+        kind = draw.choice(["own", "own", "own", "no_op", "replace_with_linear"])
+        return {name: draw.choice(values)} | ({kind: True} if kind != "own" else draw.choice([{}, {"no_op": False}]))
+    groups = [group for group in range(1, H + 1) if H % group == 0]
+    return sizes | {"intermediate_size": None, "num_key_value_heads": None, "block_configs": [
+        {"attention": part("n_heads_in_group", groups), "ffn": part("ffn_mult", [0.1, 0.5, 1.3125, 5.25, 30])}
+        for _ in range(sizes["num_hidden_layers"])]}
+
+
+def draw_rwkv(draw):
+    size = draw.choice([16, 24, 40])
+    return {"hidden_size": size, "num_hidden_layers": draw.randint(1, 6), "vocab_size": draw.randint(100, 999), "context_length": 32,
+            "attention_hidden_size": draw.choice([None, 12]), "intermediate_size": draw.choice([None, 30]),
+            "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_recurrent_gemma(draw):
+    sizes = draw_sizes(draw)
+    return sizes | {"intermediate_size": 2 * sizes["intermediate_size"], "lru_width": draw.choice([None, sizes["num_attention_heads"] * 6]),
+                    "block_types": draw.choice([None, ["attention"], ["recurrent"], ["attention", "recurrent"]]), "attention_bias": draw.random() < 0.5,
+                    "conv1d_width": draw.choice([2, 4]), "tie_word_embeddings": draw.random() < 0.5, "partial_rotary_factor": draw.choice([0.5, 1.0]),
+                    "attention_window_size": 16}
+
+
+def draw_jetmoe(draw):
+    sizes = draw_sizes(draw)
+    sizes["kv_channels"] = draw.choice([8, 12])
+    A = draw.choice([1, 2, 3])
+    heads = {"num_attention_heads": draw.choice([None, A * sizes["num_key_value_heads"]])}
+    return sizes | heads | {"num_local_experts": draw.choice([4, 8]), "num_experts_per_tok": A, "tie_word_embeddings": draw.random() < 0.5,
+                            "output_router_logits": draw.random() < 0.5}
+
+
+def draw_aria_text(draw):
+    sizes = draw_sizes(draw)
+    return sizes | {"moe_num_experts": draw.choice([4, 8]), "moe_topk": draw.choice([1, 2, 3]), "moe_num_shared_experts": draw.choice([0, 1, 2]),
+                    "attention_bias": draw.random() < 0.5, "tie_word_embeddings": draw.random() < 0.5, "head_dim": draw.choice([None, 12])}
+
+
+DRAWS = {name[5:].replace("openai_gpt", "openai-gpt").replace("grok_1", "grok-1").replace("nemotron_nas", "nemotron-nas"): draw for name, draw in list(globals().items())
          if name.startswith("draw_") and name not in ("draw_sizes", "draw_hybrid", "draw_routed")}
 
 
@@ -843,7 +901,7 @@ def check_library(folder, published):
         entry = listed[path.stem]
         expected, found = closed_forms.count(config), compiling.numbers(path)
         if (found != expected or entry["parameters"] != expected[0]
-                or entry["family"] != config["model_type"]):
+                or entry["family"] != config["model_type"].replace("-", "_")):
             wrong.append(f"{path.stem}: {expected} expected, {found}, {entry}")
     return number, wrong
 

@@ -651,6 +651,20 @@ def internvl(c):
     return tower + projector + text
 
 
+def internvl_chat(c):
+    """The same tower, with other names and defaults, before a text that its type says."""
+    t, v = c["llm_config"], c.get("vision_config") or {}
+    kind = t["model_type"]
+    tower = {"hidden_size": 3200, "intermediate_size": 12800, "num_hidden_layers": 48, "norm_type": "rms_norm"} | {
+        key: value for key, value in v.items() if key not in ("image_size", "patch_size")} | {
+        "image_size": [v.get("image_size", 224)], "patch_size": [v.get("patch_size", 14)], "attention_bias": v.get("qkv_bias", False),
+        "use_qk_norm": v.get("qk_normalization", True)}
+    tied, bias = t.get("tie_word_embeddings", False), t.get("bias", kind == "internlm2") or t.get("attention_bias", False)
+    whole = internvl({"vision_config": tower, "text_config": t | {"model_type": "qwen2"}, "tie_word_embeddings": True})
+    text = decoder({"head_dim": 128} | t if kind == "qwen3" else t, bias or kind == "qwen2", bias and kind != "qwen2", kind == "qwen3", tied)
+    return whole - decoder(t, True, tied=True) + text
+
+
 def paligemma(c):
     """Of a file that has both configurations."""
     t = {"vocab_size": 256000, "hidden_size": 3072, "intermediate_size": 24576, "num_hidden_layers": 28, "num_attention_heads": 16,
@@ -710,6 +724,43 @@ def qwen2_audio(c):
     t = QWEN2 | (c.get("text_config") or {})
     encoder = whisper_encoder(a, a["d_model"], a["encoder_ffn_dim"], a["encoder_layers"])
     return encoder + linear(a["d_model"], t["hidden_size"]) + decoder(t, True, tied=t.get("tie_word_embeddings", False))
+
+
+def qwen2_5_tower(v):
+    """Norms before each part of a layer, a gated network with biases; four patches are joined and projected."""
+    D, F, size = v.get("hidden_size", 3584), v.get("intermediate_size", 3420), v.get("patch_size", 14)
+    layer = 2 * D + linear(D, 3 * D) + linear(D, D) + 2 * linear(D, F) + linear(F, D)
+    ends = v.get("in_channels", 3) * 2 * size**2 * D + D + linear(4 * D, 4 * D) + linear(4 * D, v.get("out_hidden_size", 3584))
+    return ends + v.get("depth", 32) * layer
+
+
+def qwen2_5_omni_thinker(c):
+    """Positions of sound are fixed. Two tokens around a sound are left out."""
+    a = {"d_model": 1280, "encoder_ffn_dim": 5120, "encoder_layers": 32} | (c.get("audio_config") or {})
+    t = {"vocab_size": 152064, "hidden_size": 3584, "intermediate_size": 18944, "num_hidden_layers": 28, "num_attention_heads": 28,
+         "num_key_value_heads": 4} | (c.get("text_config") or {})
+    encoder = whisper_encoder(a | {"max_source_positions": 0}, a["d_model"], a["encoder_ffn_dim"], a["encoder_layers"])
+    text = decoder(t, True, tied=c.get("tie_word_embeddings", False))
+    return qwen2_5_tower(c.get("vision_config") or {}) + encoder + linear(a["d_model"], t["hidden_size"]) + text
+
+
+def qwen2_5_omni(c):
+    return qwen2_5_omni_thinker(c.get("thinker_config") or {})
+
+
+def qwen3_omni_moe_thinker(c):
+    """Three convolutions over chunks of a spectrogram, and a matrix without a bias; fixed positions; two matrices behind the layers."""
+    a = {"d_model": 1280, "encoder_ffn_dim": 5120, "encoder_layers": 32, "num_mel_bins": 128, "downsample_hidden_size": 480} | (c.get("audio_config") or {})
+    D, W, channels = a["d_model"], c["text_config"]["hidden_size"], a["downsample_hidden_size"]
+    left = -(-a["num_mel_bins"] // 8)
+    convolutions = linear(9, channels) + 2 * linear(9 * channels, channels) + channels * left * D
+    encoder = convolutions + a["encoder_layers"] * block(D, a["encoder_ffn_dim"]) + norm(D) + linear(D, D) + linear(D, W)
+    text = {"num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 768} | c["text_config"]
+    return encoder + qwen3_vl(c | {"model_type": "qwen3_vl_moe", "text_config": text})
+
+
+def qwen3_omni_moe(c):
+    return qwen3_omni_moe_thinker(c["thinker_config"])
 
 
 def voxtral(c):
@@ -1162,7 +1213,7 @@ FAMILIES = {
     "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
-    "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl,
+    "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
     "kimi_k25": kimi_k25, "kimi_vl": kimi_vl,
     "llava_next": llava_next, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,
     "qwen3_5": qwen3_5, "qwen3_5_moe": qwen3_5, "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,

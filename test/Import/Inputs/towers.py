@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 256
+RUNS = 270
 
 
 def draw_encoder(draw):
@@ -525,6 +525,16 @@ def draw_internvl(draw):
             "vision_config": tower | flags | {"norm_type": draw.choice(["layer_norm", "rms_norm"])}}
 
 
+def draw_internvl_chat(draw):
+    kind = draw.choice(["llama", "internlm2", "qwen2", "qwen3"])
+    text = draw_text(draw) | {"model_type": kind, "tie_word_embeddings": draw.random() < 0.5}
+    text |= {"internlm2": {"bias": draw.random() < 0.5}, "llama": {"attention_bias": draw.random() < 0.5}, "qwen3": {"head_dim": 24},
+             "qwen2": {}}[kind]
+    tower = draw_square_tower(draw, 2 * draw.randint(1, 3)) | {"norm_type": draw.choice(["layer_norm", "rms_norm"])}
+    flags = {key: draw.random() < 0.5 for key in ("qkv_bias", "qk_normalization")}
+    return {"llm_config": text, "vision_config": tower | flags, "force_image_size": draw.choice([None, tower["image_size"]]), "select_layer": -1}
+
+
 def draw_paligemma(draw):
     text = draw_text(draw) | {"model_type": "gemma", "head_dim": draw.choice([8, 24])}
     return {"projection_dim": text["hidden_size"], "hidden_size": 9, "text_config": text,
@@ -571,6 +581,32 @@ def draw_qwen2_audio(draw):
             "audio_config": {"d_model": 24, "encoder_ffn_dim": draw.randint(3, 99), "encoder_layers": draw.randint(1, 5),
                              "encoder_attention_heads": 3, "num_mel_bins": draw.choice([8, 80]),
                              "max_source_positions": 2 * draw.randint(2, 20)}}
+
+
+def draw_qwen2_5_omni_thinker(draw):
+    text, sound, chunk = draw_text(draw), draw_qwen2_audio(draw)["audio_config"], draw.choice([2, 5])
+    return {"text_config": text, "tie_word_embeddings": draw.random() < 0.5,
+            "audio_config": sound | {"n_window": chunk, "max_source_positions": 2 * chunk * draw.randint(1, 4), "output_dim": text["hidden_size"]},
+            "vision_config": {"depth": draw.randint(1, 5), "hidden_size": 24, "intermediate_size": draw.randint(3, 99), "num_heads": 3, "window_size": 28,
+                              "out_hidden_size": text["hidden_size"], "fullatt_block_indexes": draw.choice([[], [0], [1, 3]])}}
+
+
+def draw_qwen2_5_omni(draw):
+    return {"thinker_config": draw_qwen2_5_omni_thinker(draw)}
+
+
+def draw_qwen3_omni_moe_thinker(draw):
+    config, chunk = draw_qwen3_vl_moe(draw), draw.choice([2, 3, 5])
+    config["text_config"]["norm_topk_prob"] = draw.random() < 0.5
+    return config | {"audio_config": {
+        "d_model": 24, "encoder_ffn_dim": draw.randint(3, 99), "encoder_layers": draw.randint(1, 5), "encoder_attention_heads": 3,
+        "num_mel_bins": draw.choice([9, 80]), "n_window": chunk, "max_source_positions": chunk * draw.randint(1, 4),
+        "n_window_infer": 2 * chunk * draw.randint(1, 3), "output_dim": config["text_config"]["hidden_size"],
+        "downsample_hidden_size": draw.choice([4, 10])}}
+
+
+def draw_qwen3_omni_moe(draw):
+    return {"thinker_config": draw_qwen3_omni_moe_thinker(draw)}
 
 
 def draw_voxtral(draw):
@@ -817,7 +853,8 @@ DRAWS = {
     # Before a text.
     "lfm2-vl": draw_lfm2_vl, "blip-2": draw_blip2, "fuyu": draw_fuyu, "gemma4": draw_gemma4,
     "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
-    "internvl": draw_internvl, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "llava_next": draw_llava_next, "llava_onevision": draw_llava_onevision,
+    "internvl": draw_internvl, "internvl_chat": draw_internvl_chat, "qwen2_5_omni": draw_qwen2_5_omni, "qwen2_5_omni_thinker": draw_qwen2_5_omni_thinker,
+    "qwen3_omni_moe": draw_qwen3_omni_moe, "qwen3_omni_moe_thinker": draw_qwen3_omni_moe_thinker, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "llava_next": draw_llava_next, "llava_onevision": draw_llava_onevision,
     "mllama": draw_mllama,
     "paligemma": draw_paligemma, "qwen2_audio": draw_qwen2_audio, "qwen3_vl": draw_qwen3_vl,
     "qwen3_5": draw_qwen3_5, "qwen3_5_moe": draw_qwen3_5_moe, "qwen3_vl_moe": draw_qwen3_vl_moe, "smolvlm": draw_idefics3, "voxtral": draw_voxtral,

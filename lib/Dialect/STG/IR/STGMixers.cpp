@@ -103,6 +103,27 @@ static LogicalResult checkSelectiveScan(std::optional<Location> loc,
                    {"d", {x[2]}, adaptor.getD()}}); // selective_scan_c4
 }
 
+/// Channels are all dimensions behind the tokens.
+static LogicalResult checkLinearScan(std::optional<Location> loc, Value x,
+                                     ArrayRef<Expected> alike) {
+  if (failed(checkMinRank(loc, "operand", tensorOf(x), 3))) // linear_scan_c1
+    return failure();
+  return checkAll(loc, x, alike); // linear_scan_c2
+}
+
+template <typename Adaptor>
+static LogicalResult checkDecayingMean(std::optional<Location> loc,
+                                       Adaptor adaptor) {
+  if (failed(checkRank(loc, "k", adaptor.getK(), 3,
+                       "batch, tokens, channels"))) // decaying_mean_c1
+    return failure();
+  ArrayRef<DimAttr> k = tensorOf(adaptor.getK()).getDims();
+  return checkAll(loc, adaptor.getK(),
+                  {{"v", SmallVector<DimAttr>(k), adaptor.getV()},
+                   {"decay", {k[2]}, adaptor.getDecay()}, // decaying_mean_c2
+                   {"bonus", {k[2]}, adaptor.getBonus()}});
+}
+
 template <typename Adaptor>
 static LogicalResult checkSsd(std::optional<Location> loc, Adaptor adaptor) {
   if (failed(checkRank(loc, "x", adaptor.getX(), 4,
@@ -165,6 +186,18 @@ static SymTensorType getStateType(DimAttr batch, ArrayRef<DimAttr> dims) {
 /// Of Mamba each channel has one, of Mamba-2 and the delta rule each head.
 static SymTensorType getScanState(Value x, Value a) {
   return getStateType(tensorOf(x).getDim(0), tensorOf(a).getDims());
+}
+static SymTensorType getLinearState(Value x) {
+  ArrayRef<DimAttr> dims = tensorOf(x).getDims();
+  return getStateType(dims[0], dims.drop_front(2));
+}
+/// A numerator, a denominator and the largest exponent.
+static DimAttr getMeanParts(Value k) {
+  return DimAttr::get(SymExpr::get(k.getContext(), 3));
+}
+static SymTensorType getMeanState(Value k) {
+  ArrayRef<DimAttr> dims = tensorOf(k).getDims();
+  return getStateType(dims[0], {dims[2], getMeanParts(k)});
 }
 static SymTensorType getSsdState(Value x, Value b) {
   ArrayRef<DimAttr> dims = tensorOf(x).getDims();
@@ -264,6 +297,60 @@ LogicalResult SelectiveScanGradOp::verify() {
   return success(
       succeeded(checkGradients(*this, 6)) && // selective_scan_grad_c5, c6
       succeeded(checkStart(*this, getScanState(getX(), getA()))));
+}
+
+LogicalResult LinearScanOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location> loc,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  SymTensorType x = tensorOf(adaptor.getX());
+  if (failed(checkLinearScan(
+          loc, adaptor.getX(),
+          {{"decay", SmallVector<DimAttr>(x.getDims()), adaptor.getDecay()}})))
+    return failure();
+  types.push_back(x.withoutSharding());
+  addStart(adaptor, getLinearState(adaptor.getX()), types);
+  return success();
+}
+
+LogicalResult LinearScanOp::verify() {
+  return checkAlong(*this); // linear_scan_c3
+}
+
+LogicalResult LinearScanGradOp::verify() {
+  SmallVector<DimAttr> dims(getDecay().getType().getDims());
+  if (failed(checkLinearScan(getLoc(), getDecay(), // linear_scan_grad_c1
+                             {{"y", dims, getY()},
+                              {"gradient", dims, getDy()},
+                              {"result #0", dims, getDx()},
+                              {"result #1", dims, getDdecay()}})))
+    return failure();
+  return checkStart(*this, getLinearState(getDecay())); // _c2
+}
+
+LogicalResult DecayingMeanOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location> loc,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  if (failed(checkDecayingMean(loc, adaptor)))
+    return failure();
+  types.push_back(tensorOf(adaptor.getV()).withoutSharding());
+  addStart(adaptor, getMeanState(adaptor.getK()), types);
+  return success();
+}
+
+LogicalResult DecayingMeanOp::verify() {
+  return checkAlong(*this); // decaying_mean_c3
+}
+
+LogicalResult DecayingMeanGradOp::verify() {
+  if (failed(checkDecayingMean(getLoc(), *this)) ||
+      failed(checkSameShape(getLoc(), "gradient", getV().getType().getDims(),
+                            getDy().getType().getDims(), getV(), getDy())))
+    return failure();
+  return success(
+      succeeded(checkGradients(*this, 4)) && // decaying_mean_grad_c3, c4
+      succeeded(checkStart(*this, getMeanState(getK()))));
 }
 
 LogicalResult SsdOp::inferReturnTypes(MLIRContext *,
@@ -521,6 +608,16 @@ static KeptStates getKeptStates(SelectiveScanOp op) {
                         op.getA().getType().getDims());
 }
 
+static KeptStates getKeptStates(LinearScanOp op) {
+  ArrayRef<DimAttr> x = op.getX().getType().getDims();
+  return makeScanStates(op, x[0], x.drop_front(2));
+}
+
+static KeptStates getKeptStates(DecayingMeanOp op) {
+  ArrayRef<DimAttr> k = op.getK().getType().getDims();
+  return makeScanStates(op, k[0], {k[2], getMeanParts(op.getK())});
+}
+
 static KeptStates getKeptStates(SsdOp op) {
   ArrayRef<DimAttr> x = op.getX().getType().getDims();
   return makeScanStates(op, x[0],
@@ -626,6 +723,44 @@ void SelectiveScanOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
 
 OpCost SelectiveScanGradOp::getCost() {
   return makeCost(*this, getScanOperations(*this, 14));
+}
+
+static SymExpr getLinearOperations(Value x, int64_t perElement) {
+  return elements(x) * perElement;
+}
+
+/// Of the mean and of the state that it leaves: two sums, two maxima, four
+/// differences, four exponentials, two sums of two products each, and as many
+/// with one product; a quotient.
+constexpr int64_t kMeanOperations = 23;
+
+OpCost LinearScanOp::getCost() {
+  return addStates(*this, makeCost(*this, getLinearOperations(getX(), 2)));
+}
+
+SmallVector<StateBuffer> LinearScanOp::getStateBuffers() {
+  return makeStates(*this);
+}
+
+void LinearScanOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
+
+OpCost LinearScanGradOp::getCost() {
+  return makeCost(*this, getLinearOperations(getDecay(), 3));
+}
+
+OpCost DecayingMeanOp::getCost() {
+  return addStates(
+      *this, makeCost(*this, getLinearOperations(getK(), kMeanOperations)));
+}
+
+SmallVector<StateBuffer> DecayingMeanOp::getStateBuffers() {
+  return makeStates(*this);
+}
+
+void DecayingMeanOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
+
+OpCost DecayingMeanGradOp::getCost() {
+  return makeCost(*this, getLinearOperations(getK(), 2 * kMeanOperations));
 }
 
 /// The products of a row of so many tokens: C B^T and what is read of it in
@@ -757,6 +892,39 @@ RecurrenceParts SelectiveScanGradOp::getDeviceParts() {
   parts.isBackward = true;
   parts.passing = getScanOperations(*this, 14);
   return parts;
+}
+
+/// Likewise.
+static RecurrenceParts getLinearParts(SymTensorType state, SymExpr operations,
+                                      bool isBackward) {
+  RecurrenceParts parts;
+  parts.state = state;
+  parts.passing = operations;
+  parts.isBackward = isBackward;
+  return parts;
+}
+
+RecurrenceParts LinearScanOp::getDeviceParts() {
+  return getLinearParts(getLinearState(getX()), getLinearOperations(getX(), 2),
+                        /*isBackward=*/false);
+}
+
+RecurrenceParts LinearScanGradOp::getDeviceParts() {
+  return getLinearParts(getLinearState(getDecay()),
+                        getLinearOperations(getDecay(), 3),
+                        /*isBackward=*/true);
+}
+
+RecurrenceParts DecayingMeanOp::getDeviceParts() {
+  return getLinearParts(getMeanState(getK()),
+                        getLinearOperations(getK(), kMeanOperations),
+                        /*isBackward=*/false);
+}
+
+RecurrenceParts DecayingMeanGradOp::getDeviceParts() {
+  return getLinearParts(getMeanState(getK()),
+                        getLinearOperations(getK(), 2 * kMeanOperations),
+                        /*isBackward=*/true);
 }
 
 /// States of chunks are made as if the first one were zero. The state that is
@@ -915,6 +1083,34 @@ struct SelectiveScanFactors : TokenFactors {
   SmallVector<TensorFactors, 8> getOperands() { return {x, x, a, b, b, d}; }
 };
 
+/// All that tokens have is alike.
+struct LinearScanFactors : TokenFactors {
+  TensorFactors x, start;
+
+  LinearScanFactors(SymTensorType type, ArrayAttr along) : TokenFactors(along) {
+    x = {{batch}, {tokens}};
+    start = {{batch}};
+    for (int64_t i = 0, e = type.getRank() - 2; i != e; ++i) {
+      unsigned channels = rule.addFactor("c" + std::to_string(i));
+      x.push_back({channels});
+      start.push_back({channels});
+    }
+  }
+  SmallVector<TensorFactors, 8> getOperands() { return {x, x}; }
+};
+
+struct DecayingMeanFactors : TokenFactors {
+  TensorFactors k, decay, start;
+
+  explicit DecayingMeanFactors(ArrayAttr along) : TokenFactors(along) {
+    unsigned channels = rule.addFactor("c");
+    k = of({channels});
+    decay = {{channels}};
+    start = {{batch}, {channels}, {rule.addFactor("n", FactorKind::Whole)}};
+  }
+  SmallVector<TensorFactors, 8> getOperands() { return {k, k, decay, decay}; }
+};
+
 /// Groups, where there are some, are one factor with their heads: a device has
 /// whole groups.
 struct SsdFactors : TokenFactors {
@@ -1031,6 +1227,22 @@ ShardingRule SelectiveScanGradOp::getShardingRule() {
   SelectiveScanFactors f(getAlongAttr());
   return makeGradRule(f, f.x, getAlongAttr());
 }
+ShardingRule LinearScanOp::getShardingRule() {
+  LinearScanFactors f(getX().getType(), getAlongAttr());
+  return makeRule(f, f.x, getAlongAttr());
+}
+ShardingRule LinearScanGradOp::getShardingRule() {
+  LinearScanFactors f(getDecay().getType(), getAlongAttr());
+  return makeGradRule(f, f.x, getAlongAttr());
+}
+ShardingRule DecayingMeanOp::getShardingRule() {
+  DecayingMeanFactors f(getAlongAttr());
+  return makeRule(f, f.k, getAlongAttr());
+}
+ShardingRule DecayingMeanGradOp::getShardingRule() {
+  DecayingMeanFactors f(getAlongAttr());
+  return makeGradRule(f, f.k, getAlongAttr());
+}
 ShardingRule SsdOp::getShardingRule() {
   SsdFactors f(getB().getType(), getAlongAttr());
   return makeRule(f, f.x, getAlongAttr());
@@ -1081,6 +1293,10 @@ STG_RECURRENT(CausalConvOp)
 STG_RECURRENT(CausalConvWeightGradOp)
 STG_RECURRENT(SelectiveScanOp)
 STG_RECURRENT(SelectiveScanGradOp)
+STG_RECURRENT(LinearScanOp)
+STG_RECURRENT(LinearScanGradOp)
+STG_RECURRENT(DecayingMeanOp)
+STG_RECURRENT(DecayingMeanGradOp)
 STG_RECURRENT(SsdOp)
 STG_RECURRENT(SsdGradOp)
 STG_RECURRENT(GatedDeltaRuleOp)
@@ -1096,6 +1312,12 @@ void CausalConvWeightGradOp::passStates(RewriterBase &rewriter) {
 void SelectiveScanOp::passStates(RewriterBase &rewriter) {
   passStatesOf(*this, rewriter);
 }
+void LinearScanOp::passStates(RewriterBase &rewriter) {
+  passStatesOf(*this, rewriter);
+}
+void DecayingMeanOp::passStates(RewriterBase &rewriter) {
+  passStatesOf(*this, rewriter);
+}
 void SsdOp::passStates(RewriterBase &rewriter) {
   passStatesOf(*this, rewriter);
 }
@@ -1104,6 +1326,8 @@ void GatedDeltaRuleOp::passStates(RewriterBase &rewriter) {
 }
 // Autodiff makes gradients that know what their scan starts from.
 void SelectiveScanGradOp::passStates(RewriterBase &) {}
+void LinearScanGradOp::passStates(RewriterBase &) {}
+void DecayingMeanGradOp::passStates(RewriterBase &) {}
 void SsdGradOp::passStates(RewriterBase &) {}
 void GatedDeltaRuleGradOp::passStates(RewriterBase &) {}
 
@@ -1111,6 +1335,10 @@ StringRef CausalConvOp::getContextFactor() { return "c0"; }
 StringRef CausalConvWeightGradOp::getContextFactor() { return "c0"; }
 StringRef SelectiveScanOp::getContextFactor() { return "c"; }
 StringRef SelectiveScanGradOp::getContextFactor() { return "c"; }
+StringRef LinearScanOp::getContextFactor() { return "c0"; }
+StringRef LinearScanGradOp::getContextFactor() { return "c0"; }
+StringRef DecayingMeanOp::getContextFactor() { return "c"; }
+StringRef DecayingMeanGradOp::getContextFactor() { return "c"; }
 StringRef SsdOp::getContextFactor() { return "h"; }
 StringRef SsdGradOp::getContextFactor() { return "h"; }
 StringRef GatedDeltaRuleOp::getContextFactor() { return "h"; }
@@ -1266,6 +1494,31 @@ static LogicalResult buildScanGradient(OpTy op, GradientBuilder &gradient,
 LogicalResult SelectiveScanOp::buildGradient(GradientBuilder &gradient) {
   return buildScanGradient<SelectiveScanGradOp>(*this, gradient);
 }
+/// The states are what the scan gives.
+LogicalResult LinearScanOp::buildGradient(GradientBuilder &gradient) {
+  auto made = gradient.create<LinearScanGradOp>(
+      std::nullopt,
+      SmallVector<Type>{gradient.getGradientType(0),
+                        gradient.getGradientType(1)},
+      getDecay(), getResult(), gradient.getResultGradient(0), getStart(),
+      getAlongAttr());
+  for (unsigned i : {0u, 1u})
+    if (gradient.needsGradient(i))
+      gradient.addGradient(i, made->getResult(i));
+  return success();
+}
+LogicalResult DecayingMeanOp::buildGradient(GradientBuilder &gradient) {
+  SmallVector<Type> types;
+  for (unsigned i : {0u, 1u, 2u, 3u})
+    types.push_back(gradient.getGradientType(i));
+  auto made = gradient.create<DecayingMeanGradOp>(
+      std::nullopt, types, getK(), getV(), getDecay(), getBonus(),
+      gradient.getResultGradient(0), getStart(), getAlongAttr());
+  for (unsigned i : {0u, 1u, 2u, 3u})
+    if (gradient.needsGradient(i))
+      gradient.addGradient(i, made->getResult(i));
+  return success();
+}
 LogicalResult SsdOp::buildGradient(GradientBuilder &gradient) {
   return buildScanGradient<SsdGradOp>(*this, gradient, getChunkAttr());
 }
@@ -1310,6 +1563,12 @@ LogicalResult CausalConvOp::buildIncrement(IncrementBuilder &increment) {
   return keepState(*this, increment);
 }
 LogicalResult SelectiveScanOp::buildIncrement(IncrementBuilder &increment) {
+  return keepState(*this, increment);
+}
+LogicalResult LinearScanOp::buildIncrement(IncrementBuilder &increment) {
+  return keepState(*this, increment);
+}
+LogicalResult DecayingMeanOp::buildIncrement(IncrementBuilder &increment) {
   return keepState(*this, increment);
 }
 LogicalResult SsdOp::buildIncrement(IncrementBuilder &increment) {

@@ -13,6 +13,7 @@
 
 #include "STGVerification.h"
 #include "mlir/IR/Builders.h"
+#include "stg/Dialect/STG/IR/Experts.h"
 
 using namespace mlir;
 using namespace stg;
@@ -168,6 +169,13 @@ static LogicalResult checkWeights(std::optional<Location> loc, Value indices,
   return success(succeeded(checkShape(loc, "weight operand",
                                       tensorOf(indices).getDims(), weights)) &&
                  succeeded(checkFloat(loc, "weight operand", weights)));
+}
+
+Value stg::getChoices(DispatchOp dispatch) {
+  Value choices = dispatch.getIndices();
+  while (auto shaped = choices.getDefiningOp<RearrangeOp>())
+    choices = shaped.getInput();
+  return choices;
 }
 
 LogicalResult DispatchOp::verify() {

@@ -149,6 +149,102 @@ def SelectiveScanGradOp : STG_ScanGradOp<"selective_scan_grad"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Linear recurrence
+//===----------------------------------------------------------------------===//
+
+def LinearScanOp : STG_ScanOp<"linear_scan"> {
+  let summary = "a state for each channel, that decays by what a token says";
+  let description = [{
+    Each channel (the dimensions behind batch and tokens) has a state of one number. A token
+    multiplies it with its `decay` and adds its `x`, and the result is the state behind it, as in
+    the recurrence of Griffin.
+
+    Operations: 2 per element. They are not those of a matrix product. Backward reads the decays
+    and the result.
+
+    In a step of inference the op keeps the states in fp32, with `rollback` so many more of each
+    sequence: the last one is read, and one is written for each new token that leaves one.
+
+    With `along` a device has some of the tokens, and `start` is the state before the first of
+    them, in fp32, which backward reads.
+
+    ```mlir
+    %y = stg.linear_scan %x, %decay : !stg.tensor<[B, S, C], bf16>, !stg.tensor<[B, S, C], bf16>
+    ```
+    Constraints: (C1) the rank of `x` is at least 3; (C2) `decay` has its shape; (C3) with `along`
+    there is no `state`.
+  }];
+  let args = !con((ins STG_Tensor:$x, STG_Tensor:$decay), STG_State, STG_Along);
+  let results = (outs STG_Tensor:$result, Optional<STG_Tensor>:$start);
+  let hasVerifier = 1;
+  let useCustomPropertiesEncoding = 0;
+}
+
+def LinearScanGradOp : STG_ScanGradOp<"linear_scan_grad"> {
+  let summary = "gradient of stg.linear_scan";
+  let description = [{
+    Goes over the tokens from the last one: the gradient of `x` is that of the state, and that of
+    `decay` is it times the state before the token, which is a result of the scan. Operations: 3
+    per element.
+
+    Constraints: (C1) all but `start` have the shape of `decay`; (C2) with `along`, and only then,
+    there is the `start` of the scan.
+  }];
+  let args = !con((ins STG_Tensor:$decay, STG_Tensor:$y, STG_Tensor:$dy,
+                       Optional<STG_Tensor>:$start), STG_Along);
+  let results = (outs STG_Tensor:$dx, STG_Tensor:$ddecay);
+}
+
+//===----------------------------------------------------------------------===//
+// Weighted means that decay
+//===----------------------------------------------------------------------===//
+
+def DecayingMeanOp : STG_ScanOp<"decaying_mean"> {
+  let summary = "of each channel the mean of values, weighted by keys, that fades";
+  let description = [{
+    The WKV of RWKV 4. Of each channel a token gives the mean of the values so far, each weighted
+    by the exponential of its key; what is older weighs less by the exponential of -exp(`decay`) for
+    each token, and the token's own key has `bonus` added to it. The state of a channel is a numerator, a
+    denominator and the largest exponent.
+
+    Operations: 23 per element, a convention that counts each of the four exponentials as one. They
+    are not those of a matrix product. Backward saves the operands, computes states again, which is
+    not counted, and executes twice as many.
+
+    In a step of inference the op keeps the states in fp32, with `rollback` so many more of each
+    sequence: the last one is read, and one is written for each new token that leaves one.
+
+    With `along` a device has some of the tokens, and `start` is the state before the first of
+    them, in fp32, which backward reads.
+
+    ```mlir
+    %y = stg.decaying_mean %k, %v, %decay, %bonus
+      : !stg.tensor<[B, S, C], bf16>, !stg.tensor<[B, S, C], bf16>, !c, !c
+    ```
+    Constraints: (C1) `k` is batch, tokens, channels, and `v` is like it; (C2) `decay` and `bonus`
+    are channels; (C3) with `along` there is no `state`.
+  }];
+  let args = !con((ins STG_Tensor:$k, STG_Tensor:$v, STG_Tensor:$decay, STG_Tensor:$bonus),
+                  STG_State, STG_Along);
+  let results = (outs STG_Tensor:$result, Optional<STG_Tensor>:$start);
+  let hasVerifier = 1;
+  let useCustomPropertiesEncoding = 0;
+}
+
+def DecayingMeanGradOp : STG_ScanGradOp<"decaying_mean_grad"> {
+  let summary = "gradient of stg.decaying_mean";
+  let description = [{
+    Operations: 46 per element.
+
+    Constraints: those of `stg.decaying_mean`; (C3) results have the shapes of its operands; (C4)
+    with `along`, and only then, there is the `start` of the scan.
+  }];
+  let args = !con((ins STG_Tensor:$k, STG_Tensor:$v, STG_Tensor:$decay, STG_Tensor:$bonus,
+                       STG_Tensor:$dy, Optional<STG_Tensor>:$start), STG_Along);
+  let results = (outs STG_Tensor:$dk, STG_Tensor:$dv, STG_Tensor:$ddecay, STG_Tensor:$dbonus);
+}
+
+//===----------------------------------------------------------------------===//
 // Chunked state-space duality
 //===----------------------------------------------------------------------===//
 

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SymbolValues.h"
+#include "stg/Dialect/STG/IR/Experts.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -34,7 +35,7 @@ struct ExpectExperts : stg::impl::ExpectExpertsBase<ExpectExperts> {
 /// not those that all tokens choose.
 static DrawsAttr getDraws(DispatchOp op, const SymBinding &values) {
   SymTensorType buffers = op.getResult().getType(),
-                indices = op.getIndices().getType();
+                indices = cast<SymTensorType>(getChoices(op).getType());
   SymExpr experts = buffers.getShape()[0];
   SymExpr rows = experts * buffers.getShape()[1];
   if (rows.substitute(values) != indices.getNumElements().substitute(values))

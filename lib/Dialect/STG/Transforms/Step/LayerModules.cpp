@@ -78,8 +78,8 @@ static bool isProduct(Operation *op) {
 }
 
 static bool isMixer(Operation *op) {
-  return isa<AttentionOp, CausalConvOp, SelectiveScanOp, SsdOp,
-             GatedDeltaRuleOp>(op);
+  return isa<AttentionOp, CausalConvOp, SelectiveScanOp, LinearScanOp,
+             DecayingMeanOp, SsdOp, GatedDeltaRuleOp>(op);
 }
 
 ModuleFinder::ModuleFinder(ScanOpInterface scan) : body(&scan.getLoopBlock()) {
