@@ -640,8 +640,8 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     all pairs are counted; (C7) sinks are a float for each head of
     the queries, and a bias has the extents of heads, queries and keys, behind that of the batch
     if it has four; (C8) a prefix is that of a causal mask without window and chunk, and where
-    they are numbers at most as long as there are queries; (C9) selected keys are integers, of each sequence and query as many,
-    and there is no window, chunk and prefix.
+    they are numbers at most as long as there are queries; (C9) selected keys are integers, of
+    each sequence and query as many, and there is no window, chunk and prefix.
   }];
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        Variadic<STG_Tensor>:$terms,
