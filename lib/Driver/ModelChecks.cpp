@@ -1090,8 +1090,7 @@ void DegreeChecker::divide(const PresetPlan::Rule &rule,
 /// A dimension that is sharded and has another extent than the symbol that it
 /// is named after. Replicas follow from the degree, but for a number that is of
 /// a layer's own. What is kept has a message of its own.
-void DegreeChecker::divideDerived(DimAttr dim, ArrayAttr axes,
-                                  bool isOfLayer) {
+void DegreeChecker::divideDerived(DimAttr dim, ArrayAttr axes, bool isOfLayer) {
   std::optional<Exact> number = evaluate(dim.getExtent(), values);
   if (dim.getNames().size() != 1 || !number)
     return;
@@ -1123,9 +1122,8 @@ void DegreeChecker::divideDerived(DimAttr dim, ArrayAttr axes,
 void DegreeChecker::divideDerived(const llvm::StringSet<> &uneven) {
   auto divideDim = [&](SymTensorType type, unsigned number, bool isOfLayer) {
     DimAttr dim = type.getDim(number);
-    if (llvm::none_of(dim.getNames(), [&](StringAttr name) {
-          return uneven.contains(name);
-        }))
+    if (llvm::none_of(dim.getNames(),
+                      [&](StringAttr name) { return uneven.contains(name); }))
       divideDerived(dim, type.getSharding().getDimAxes()[number], isOfLayer);
   };
   auto divideAll = [&](TypeRange types, bool isOfLayer) {
