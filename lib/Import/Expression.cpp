@@ -226,15 +226,22 @@ bool Evaluator::evaluateExtreme(const Expression &expr,
   return true;
 }
 
+/// A number as it is computed with.
+static std::optional<double> getNumber(const Value &value) {
+  if (value.kind == Value::Int)
+    return static_cast<double>(value.number);
+  if (value.kind == Value::Real && std::isfinite(value.real))
+    return value.real;
+  return std::nullopt;
+}
+
 bool Evaluator::evaluatePart(const Expression &expr, ArrayRef<Value> operands,
                              Value &value) {
   const Value &factor = operands[1];
   if (factor.isNull() || operands[0].isNull())
     return true;
-  double number = factor.kind == Value::Int ? static_cast<double>(factor.number)
-                                            : factor.real;
-  // Written so that NaN fails.
-  if (operands[0].kind != Value::Int || !(number > 0 && number <= 1))
+  double number = getNumber(factor).value_or(0);
+  if (operands[0].kind != Value::Int || number <= 0 || number > 1)
     return fail(expr, factor.str() + " is no part of " + operands[0].str() +
                           ", expected more than 0 and at most 1");
   int64_t part = static_cast<int64_t>(
@@ -243,15 +250,6 @@ bool Evaluator::evaluatePart(const Expression &expr, ArrayRef<Value> operands,
     return fail(expr, "no element is left of " + operands[0].str());
   value = Value::getInt(part);
   return true;
-}
-
-/// A number as it is computed with.
-static std::optional<double> getNumber(const Value &value) {
-  if (value.kind == Value::Int)
-    return static_cast<double>(value.number);
-  if (value.kind == Value::Real && std::isfinite(value.real))
-    return value.real;
-  return std::nullopt;
 }
 
 bool Evaluator::evaluateScaled(const Expression &expr, ArrayRef<Value> operands,

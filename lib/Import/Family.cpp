@@ -268,12 +268,14 @@ void FamilyReader::readKeys() {
     if (!family.kinds.count(member.key))
       fail("keys." + member.key, "has no kind");
   }
-  for (const auto &[list, kind] : family.kinds)
+  for (const auto &[list, kind] : family.kinds) {
+    if (!family.isListOfObjects(list))
+      continue;
     for (const auto &[key, value] : family.defaults)
-      if (family.isListOfObjects(list) &&
-          StringRef(key).starts_with(list + ".") &&
+      if (StringRef(key).starts_with(list + ".") &&
           (family.isListOfObjects(key) || family.definitions.count("=" + key)))
         fail("keys." + key, "is in a list of objects, and no value of its own");
+  }
   for (const Member &member : get(table, "null", Value::Object).members)
     family.nulls.insert_or_assign(
         member.key, getExpression(member.value, "null." + member.key));

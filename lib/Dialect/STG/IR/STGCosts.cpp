@@ -254,14 +254,9 @@ static SymExpr getChunkSpan(SymExpr tokens, SymExpr chunk, bool causal) {
   return whole * getSpan(chunk, chunk, causal) + getSpan(rest, rest, causal);
 }
 
-/// Of the tokens of a prefix each sees the later ones, too.
-static SymExpr getLaterPairs(SymExpr prefix, SymExpr any) {
-  return prefix ? (prefix * (prefix - 1)).exactDiv(2)
-                : SymExpr::get(any.getContext(), 0);
-}
-
-SymExpr stg::getUnmaskedPairs(AttentionOpInterface op, SymExpr queries,
-                              SymExpr keys) {
+/// With a `prefix` among the queries; null if there is none.
+static SymExpr getUnmaskedPairs(AttentionOpInterface op, SymExpr queries,
+                                SymExpr keys, SymExpr prefix) {
   bool causal = op.getMask() == AttentionMask::Causal;
   if (Value selected = op.getSelected()) {
     // As many as of a window; which ones they are does not matter.
@@ -275,41 +270,42 @@ SymExpr stg::getUnmaskedPairs(AttentionOpInterface op, SymExpr queries,
                   : getBandSpan(keys, window);
   SymExpr chunk = op.getChunkAttr();
   if (!chunk) {
+    // Of the tokens of a prefix each sees the later ones, too.
     SymExpr pairs = getSpan(queries, keys, causal);
-    return causal ? pairs + getLaterPairs(op.getPrefixAttr(), queries) : pairs;
+    return causal && prefix ? pairs + (prefix * (prefix - 1)).exactDiv(2)
+                            : pairs;
   }
   SymExpr pairs = getChunkSpan(keys, chunk, causal);
   SymExpr past = keys - queries;
   return past.isZero() ? pairs : pairs - getChunkSpan(past, chunk, causal);
 }
 
+SymExpr stg::getUnmaskedPairs(AttentionOpInterface op, SymExpr queries,
+                              SymExpr keys) {
+  return ::getUnmaskedPairs(op, queries, keys, op.getPrefixAttr());
+}
+
 SymExpr stg::getUnmaskedPairsOfRequest(AttentionOpInterface op,
                                        SymExpr newTokens, SymExpr kept) {
-  SymExpr pairs = getUnmaskedPairs(op, newTokens, kept + newTokens);
-  return kept.isZero() ? pairs
-                       : pairs - getLaterPairs(op.getPrefixAttr(), newTokens);
+  return ::getUnmaskedPairs(op, newTokens, kept + newTokens,
+                            kept.isZero() ? op.getPrefixAttr() : SymExpr());
 }
 
-/// The pairs of so many queries, which are the last ones of so many keys, that
-/// are counted.
-static SymExpr getPairs(AttentionOpInterface op, SymExpr queries,
-                        SymExpr keys) {
-  if (op.getFullCount() && !op.getSelected())
-    return getSpan(queries, keys, /*causal=*/false);
-  return getUnmaskedPairs(op, queries, keys);
-}
-
+/// The pairs of queries and keys that are counted.
 template <typename OpTy>
 static SymExpr getPairs(OpTy op, RequestsAttr requests) {
-  if (!requests)
-    return getPairs(op, op.getQuery().getType().getShape()[1],
-                    op.getValue().getType().getShape()[1]);
+  const bool isMasked = !op.getFullCount() || op.getSelected();
+  if (!requests) {
+    SymExpr queries = op.getQuery().getType().getShape()[1];
+    SymExpr keys = op.getValue().getType().getShape()[1];
+    return isMasked ? getUnmaskedPairs(op, queries, keys)
+                    : getSpan(queries, keys, /*causal=*/false);
+  }
   TokenSpan span{op.getWindowAttr(), op.getChunkAttr()};
   return requests.getSum([&](SymExpr fresh, SymExpr cached) {
     SymExpr kept = span.getVisible(cached);
-    return op.getFullCount() && !op.getSelected()
-               ? getPairs(op, fresh, kept + fresh)
-               : getUnmaskedPairsOfRequest(op, fresh, kept);
+    return isMasked ? getUnmaskedPairsOfRequest(op, fresh, kept)
+                    : getSpan(fresh, kept + fresh, /*causal=*/false);
   });
 }
 

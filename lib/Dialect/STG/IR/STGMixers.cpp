@@ -725,17 +725,13 @@ OpCost SelectiveScanGradOp::getCost() {
   return makeCost(*this, getScanOperations(*this, 14));
 }
 
-static SymExpr getLinearOperations(Value x, int64_t perElement) {
-  return elements(x) * perElement;
-}
-
 /// Of the mean and of the state that it leaves: two sums, two maxima, four
 /// differences, four exponentials, two sums of two products each, and as many
 /// with one product; a quotient.
 constexpr int64_t kMeanOperations = 23;
 
 OpCost LinearScanOp::getCost() {
-  return addStates(*this, makeCost(*this, getLinearOperations(getX(), 2)));
+  return addStates(*this, makeCost(*this, elements(getX()) * 2));
 }
 
 SmallVector<StateBuffer> LinearScanOp::getStateBuffers() {
@@ -745,12 +741,11 @@ SmallVector<StateBuffer> LinearScanOp::getStateBuffers() {
 void LinearScanOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
 
 OpCost LinearScanGradOp::getCost() {
-  return makeCost(*this, getLinearOperations(getDecay(), 3));
+  return makeCost(*this, elements(getDecay()) * 3);
 }
 
 OpCost DecayingMeanOp::getCost() {
-  return addStates(
-      *this, makeCost(*this, getLinearOperations(getK(), kMeanOperations)));
+  return addStates(*this, makeCost(*this, elements(getK()) * kMeanOperations));
 }
 
 SmallVector<StateBuffer> DecayingMeanOp::getStateBuffers() {
@@ -760,7 +755,7 @@ SmallVector<StateBuffer> DecayingMeanOp::getStateBuffers() {
 void DecayingMeanOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
 
 OpCost DecayingMeanGradOp::getCost() {
-  return makeCost(*this, getLinearOperations(getK(), 2 * kMeanOperations));
+  return makeCost(*this, elements(getK()) * 2 * kMeanOperations);
 }
 
 /// The products of a row of so many tokens: C B^T and what is read of it in
@@ -879,24 +874,8 @@ RecurrenceParts CausalConvWeightGradOp::getDeviceParts() {
 }
 
 /// A kernel that goes over all tokens makes the state at the end.
-RecurrenceParts SelectiveScanOp::getDeviceParts() {
-  RecurrenceParts parts;
-  parts.state = getScanState(getX(), getA());
-  parts.passing = getScanOperations(*this, 7);
-  return parts;
-}
-
-RecurrenceParts SelectiveScanGradOp::getDeviceParts() {
-  RecurrenceParts parts;
-  parts.state = getScanState(getX(), getA());
-  parts.isBackward = true;
-  parts.passing = getScanOperations(*this, 14);
-  return parts;
-}
-
-/// Likewise.
-static RecurrenceParts getLinearParts(SymTensorType state, SymExpr operations,
-                                      bool isBackward) {
+static RecurrenceParts getScanParts(SymTensorType state, SymExpr operations,
+                                    bool isBackward) {
   RecurrenceParts parts;
   parts.state = state;
   parts.passing = operations;
@@ -904,27 +883,35 @@ static RecurrenceParts getLinearParts(SymTensorType state, SymExpr operations,
   return parts;
 }
 
+RecurrenceParts SelectiveScanOp::getDeviceParts() {
+  return getScanParts(getScanState(getX(), getA()), getScanOperations(*this, 7),
+                      /*isBackward=*/false);
+}
+
+RecurrenceParts SelectiveScanGradOp::getDeviceParts() {
+  return getScanParts(getScanState(getX(), getA()),
+                      getScanOperations(*this, 14), /*isBackward=*/true);
+}
+
 RecurrenceParts LinearScanOp::getDeviceParts() {
-  return getLinearParts(getLinearState(getX()), getLinearOperations(getX(), 2),
-                        /*isBackward=*/false);
+  return getScanParts(getLinearState(getX()), elements(getX()) * 2,
+                      /*isBackward=*/false);
 }
 
 RecurrenceParts LinearScanGradOp::getDeviceParts() {
-  return getLinearParts(getLinearState(getDecay()),
-                        getLinearOperations(getDecay(), 3),
-                        /*isBackward=*/true);
+  return getScanParts(getLinearState(getDecay()), elements(getDecay()) * 3,
+                      /*isBackward=*/true);
 }
 
 RecurrenceParts DecayingMeanOp::getDeviceParts() {
-  return getLinearParts(getMeanState(getK()),
-                        getLinearOperations(getK(), kMeanOperations),
-                        /*isBackward=*/false);
+  return getScanParts(getMeanState(getK()), elements(getK()) * kMeanOperations,
+                      /*isBackward=*/false);
 }
 
 RecurrenceParts DecayingMeanGradOp::getDeviceParts() {
-  return getLinearParts(getMeanState(getK()),
-                        getLinearOperations(getK(), 2 * kMeanOperations),
-                        /*isBackward=*/true);
+  return getScanParts(getMeanState(getK()),
+                      elements(getK()) * 2 * kMeanOperations,
+                      /*isBackward=*/true);
 }
 
 /// States of chunks are made as if the first one were zero. The state that is

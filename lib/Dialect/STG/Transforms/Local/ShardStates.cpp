@@ -538,10 +538,8 @@ static void mergeReads(Block &block) {
 static llvm::StringSet<> collectUpdated(func::FuncOp function) {
   llvm::StringSet<> paths;
   function.walk([&](CostOpInterface op) {
-    for (OpOperand &operand : op->getOpOperands())
-      if (auto param = operand.get().getDefiningOp<ParamOp>();
-          param && op.updatesOperand(operand.getOperandNumber()))
-        paths.insert(getParameterPath(param));
+    if (std::string path = getUpdatedParameter(op); !path.empty())
+      paths.insert(path);
   });
   return paths;
 }
