@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Support/ExecutionOrder.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -14,8 +16,9 @@ using namespace llvm;
 using namespace stg;
 
 /// How far ahead and how often an entry is looked for to be there again: bounds
-/// what an entry costs.
-static constexpr size_t kLongestPeriod = 256;
+/// what an entry costs. With virtual stages, what comes again is as long as all
+/// of them together, with their messages.
+static constexpr size_t kLongestPeriod = 4096;
 static constexpr unsigned kMostPeriods = 8;
 
 /// The number of entries from the first on that come again after `period`, with
@@ -35,15 +38,16 @@ static size_t getExtent(ArrayRef<OrderEntry> entries, size_t period) {
   return i;
 }
 
-/// The period with which most entries are covered; 0 if there is none.
-static size_t findPeriod(ArrayRef<OrderEntry> entries, uint32_t &times) {
-  size_t best = 0, bestCovered = 0;
-  unsigned tried = 0;
-  size_t last = std::min(kLongestPeriod, entries.size() / 2);
-  for (size_t period = 1; period <= last && tried < kMostPeriods; ++period) {
-    if (entries[period].step != entries[0].step)
-      continue;
-    ++tried;
+/// The period with which most entries are covered; 0 if there is none. `next`
+/// has the distances from each entry to the next one of its step.
+static size_t findPeriod(ArrayRef<OrderEntry> entries, ArrayRef<uint32_t> next,
+                         uint32_t &times) {
+  size_t best = 0, bestCovered = 0, period = 0;
+  const size_t last = std::min(kLongestPeriod, entries.size() / 2);
+  for (unsigned tried = 0; tried < kMostPeriods; ++tried) {
+    if (next[period] == 0 || next[period] > last - period)
+      break;
+    period += next[period];
     size_t count = getExtent(entries, period) / period;
     if (count < 2 || (count - 1) * period <= bestCovered)
       continue;
@@ -54,12 +58,26 @@ static size_t findPeriod(ArrayRef<OrderEntry> entries, uint32_t &times) {
   return best;
 }
 
+/// By entry, how far it is to the next one of the same step; 0 at the last one.
+static std::vector<uint32_t> getDistances(ArrayRef<OrderEntry> entries) {
+  std::vector<uint32_t> distances(entries.size());
+  DenseMap<uint32_t, size_t> last; // By step.
+  for (size_t i = entries.size(); i-- > 0;) {
+    auto [it, isNew] = last.try_emplace(entries[i].step, i);
+    if (!isNew)
+      distances[i] = static_cast<uint32_t>(std::exchange(it->second, i) - i);
+  }
+  return distances;
+}
+
 ExecutionOrder ExecutionOrder::compress(ArrayRef<OrderEntry> entries) {
   ExecutionOrder order;
+  const std::vector<uint32_t> distances = getDistances(entries);
   bool isOpen = false; // The last run is of entries that come once.
   while (!entries.empty()) {
     uint32_t times = 1;
-    size_t period = findPeriod(entries, times);
+    size_t period = findPeriod(
+        entries, ArrayRef(distances).take_back(entries.size()), times);
     if (period == 0) {
       if (!isOpen)
         order.runs.push_back({1, {}});
@@ -140,6 +158,19 @@ bool ExecutionOrder::unflatten(ArrayRef<int64_t> numbers,
 // TurnRanges
 //===----------------------------------------------------------------------===//
 
+/// Ascending, each once, of numbers that are at most `largest`.
+static void sortUnique(std::vector<uint32_t> &numbers, uint32_t largest) {
+  if (numbers.size() < largest) {
+    llvm::sort(numbers);
+    numbers.erase(llvm::unique(numbers), numbers.end());
+    return;
+  }
+  BitVector isThere(size_t(largest) + 1);
+  for (uint32_t number : numbers)
+    isThere.set(number);
+  numbers.assign(isThere.set_bits_begin(), isThere.set_bits_end());
+}
+
 TurnRanges::TurnRanges(const ExecutionOrder &order, uint32_t numSteps,
                        uint32_t numTurns, ArrayRef<uint32_t> alone) {
   addPieces(order);
@@ -148,8 +179,7 @@ TurnRanges::TurnRanges(const ExecutionOrder &order, uint32_t numSteps,
     begins.insert(begins.end(), {piece.low, piece.high + 1});
   for (uint32_t turn : alone)
     begins.insert(begins.end(), {turn, turn + 1});
-  llvm::sort(begins);
-  begins.erase(llvm::unique(begins), begins.end());
+  sortUnique(begins, numTurns);
   places.resize(numSteps * size());
   for (const Piece &piece : pieces)
     enter(piece);
