@@ -184,7 +184,8 @@ static LogicalResult runPasses(const CompileRequest &request,
   pm.enableVerifier(false);
 #endif
   build(pm);
-  return failure(failed(pm.run(module)) || failed(verify(module)));
+  return failure(failed(pm.run(module)) ||
+                 (request.verifies && failed(verify(module))));
 }
 
 /// A step of one token is asked for by who expects decoding.
@@ -399,14 +400,15 @@ struct Resolved {
 /// Completes the strategy by what follows from the model, which is prepared.
 static Expected<Resolved> resolvePrepared(const Model &model,
                                           const CompileRequest &request,
-                                          CompileResult &result) {
+                                          CompileResult &result,
+                                          LoadedPresets *presets = nullptr) {
   StrategyInput &strategy = result.strategy;
   strategy = request.strategy;
   strategy.deriveStep();
   Expected<SymbolValues> values = collectSymbols(model, strategy);
   if (!values)
     return values.takeError();
-  Expected<Preset> preset = loadPreset(strategy);
+  Expected<Preset> preset = loadPreset(strategy, presets);
   if (!preset)
     return preset.takeError();
   Expected<PresetPlan> plan =
@@ -735,14 +737,15 @@ static Expected<Model> compileLoop(MLIRContext &context,
 }
 
 /// Likewise, of a copy of one that has been read.
-static Expected<Model> compilePrepared(const PreparedModel &prepared,
+static Expected<Model> compilePrepared(PreparedModel &prepared,
                                        const CompileRequest &request,
                                        const MessagePrinter &printer,
                                        TimingScope &timing,
                                        CompileResult &result) {
   result.options = prepared.options;
   Model model = cloneModel(prepared.model);
-  Expected<Resolved> resolved = resolvePrepared(model, request, result);
+  Expected<Resolved> resolved =
+      resolvePrepared(model, request, result, &prepared.presets);
   if (!resolved)
     return resolved.takeError();
   if (Error error =

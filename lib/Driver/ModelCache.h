@@ -16,6 +16,7 @@
 #define STG_LIB_DRIVER_MODELCACHE_H
 
 #include "ModelLibrary.h"
+#include "stg/Presets/Preset.h"
 #include <map>
 #include <memory>
 
@@ -26,6 +27,7 @@ struct PreparedModel {
   llvm::SourceMgr sources;
   Model model;
   std::map<std::string, std::string> options; ///< Their values, by name.
+  LoadedPresets presets;                      ///< Of strategies so far.
 };
 
 /// Models of requests that differ in the strategy only, in one context.

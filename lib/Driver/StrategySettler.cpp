@@ -56,7 +56,7 @@ Expected<StrategyInput> StrategySettler::settle(const StrategyInput &strategy) {
   Expected<SymbolValues> values = collectSymbols(model, settled);
   if (!values)
     return values.takeError();
-  Expected<Preset> preset = loadPreset(settled);
+  Expected<Preset> preset = loadPreset(settled, &(*prepared)->presets);
   if (!preset)
     return preset.takeError();
   last = std::make_unique<Settled>();

@@ -36,9 +36,22 @@ static Error checkFixed(const Preset &preset, const StrategyInput &strategy) {
   return Error::success();
 }
 
-Expected<Preset> stg::loadPreset(StrategyInput &strategy) {
+static Expected<Preset> load(StringRef name, LoadedPresets *loaded) {
+  if (!loaded)
+    return Preset::load(name);
+  auto it = loaded->find(name.str());
+  if (it != loaded->end())
+    return it->second;
+  Expected<Preset> preset = Preset::load(name);
+  if (preset)
+    loaded->emplace(name.str(), *preset);
+  return preset;
+}
+
+Expected<Preset> stg::loadPreset(StrategyInput &strategy,
+                                 LoadedPresets *loaded) {
   PresetName &name = strategy.values.preset;
-  Expected<Preset> preset = Preset::load(name.str());
+  Expected<Preset> preset = load(name.str(), loaded);
   if (!preset)
     return preset;
   if (!preset->isShipped)

@@ -26,13 +26,21 @@ using namespace stg;
 
 /// Without traces, and without further threads.
 static CompileRequest makeCompileRequest(const CompileRequest &base,
-                                         const StrategyInput &strategy,
-                                         bool measuresMemory = true) {
+                                         const StrategyInput &strategy) {
   CompileRequest request = base;
   request.strategy = strategy;
   request.dryRun = true;
   request.exportOptions.output = chakra::ExportOptions::Output::Nothing;
   request.exportOptions.files.threads = 1;
+  return request;
+}
+
+/// For bounds.
+static CompileRequest makeBoundRequest(const CompileRequest &base,
+                                       const StrategyInput &strategy,
+                                       bool measuresMemory) {
+  CompileRequest request = makeCompileRequest(base, strategy);
+  request.verifies = false;
   request.exportOptions.measuresMemory = measuresMemory;
   return request;
 }
@@ -332,9 +340,11 @@ bool Searcher::measure(Compiler &compiler, uint32_t number,
                        ArrayRef<uint32_t> others, std::string &reason) {
   const TaskShape &shape = result.space.shapes[number];
   std::string refusal;
-  auto compiled = compileQuietly(
-      compiler, makeCompileRequest(*request.space.request, shape.strategy),
-      refusal);
+  auto compiled =
+      compileQuietly(compiler,
+                     makeBoundRequest(*request.space.request, shape.strategy,
+                                      /*measuresMemory=*/true),
+                     refusal);
   if (failed(compiled)) {
     std::string own = getReason(refusal);
     if (own == reason || isRefused(compiler, shape, refusal)) {
@@ -596,11 +606,11 @@ void Searcher::measureInside(Compiler &compiler, uint32_t inside,
   {
     Stopwatch watch(*this, Part::Insides);
     std::string refusal;
-    auto compiled = compileQuietly(compiler,
-                                   makeCompileRequest(*request.space.request,
-                                                      shape.strategy,
-                                                      /*measuresMemory=*/false),
-                                   refusal);
+    auto compiled =
+        compileQuietly(compiler,
+                       makeBoundRequest(*request.space.request, shape.strategy,
+                                        /*measuresMemory=*/false),
+                       refusal);
     if (succeeded(compiled))
       times = TaskBounds::measureInside(*compiled, *request.machine,
                                         shape.hasMicroBatches, counts);

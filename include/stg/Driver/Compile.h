@@ -53,6 +53,9 @@ struct CompileRequest {
   /// left out.
   bool isDraft = false;
   bool dryRun = false;
+  /// What passes have made is checked. Who only wants to know what a step takes
+  /// at least need not: what is wrong is found when it is compiled to be used.
+  bool verifies = true;
   bool verbose = false; ///< The summary has all of each class.
   /// Bytes of memory of a device, which the summary compares peaks with.
   std::optional<int64_t> memoryLimit;

@@ -23,6 +23,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -190,10 +191,14 @@ void addPresetPlan(mlir::OpPassManager &pm, const PresetPlan &plan,
 // Presets of strategies
 //===----------------------------------------------------------------------===//
 
+/// Presets that have been read, by the name or text that a strategy has.
+using LoadedPresets = std::map<std::string, Preset>;
+
 /// Reads the preset of a strategy. A file is read once: the strategy has its
 /// text from then on. Where nothing is given, the defaults of the preset take
-/// its place.
-llvm::Expected<Preset> loadPreset(StrategyInput &strategy);
+/// its place. What `loaded` has is not read again; may be null.
+llvm::Expected<Preset> loadPreset(StrategyInput &strategy,
+                                  LoadedPresets *loaded = nullptr);
 
 /// How the preset replicates the dimension; null if it does not, or if a rule
 /// of the strategy says how the dimension is to be divided.
