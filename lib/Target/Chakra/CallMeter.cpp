@@ -9,9 +9,10 @@
 #include "CallMeter.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include <algorithm>
 #include <numeric>
-#include <tuple>
 
 using namespace stg::chakra;
 using namespace stg::trace;
@@ -19,10 +20,196 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 
 //===----------------------------------------------------------------------===//
+// Loops at the top
+//===----------------------------------------------------------------------===//
+
+/// Calls `visit` with the slots that a step reads itself, not those that only
+/// bodies read that it runs.
+template <typename Fn>
+static void forEachRead(const TraceProgram &program, TraceProgram::Step step,
+                        Fn visit) {
+  using Step = TraceProgram::Step;
+  auto visitNode = [&](uint32_t node) {
+    const TraceProgram::NodeWiring &wiring = program.wiring[node];
+    for (TraceProgram::Slot slot :
+         llvm::concat<const TraceProgram::Slot>(wiring.reads, wiring.after))
+      visit(slot.index);
+    for (const TraceProgram::Output &output : wiring.outputs)
+      if (output.kind == TraceProgram::Output::InPlace)
+        visit(output.source);
+  };
+  switch (step.kind) {
+  case Step::Node:
+  case Step::Series:
+    return visitNode(program.getNode(step));
+  case Step::Alias:
+    return visit(program.aliases[step.index].from);
+  case Step::Call:
+    for (TraceProgram::Alias arg : program.calls[step.index].args)
+      visit(arg.from);
+    return;
+  case Step::Schedule:
+    for (const TraceProgram::Lane &lane : program.schedules[step.index].lanes)
+      llvm::for_each(lane.inits, visit);
+    return;
+  case Step::State:
+    return;
+  case Step::Repeat:
+    break;
+  }
+  const TraceProgram::Repeat &repeat = program.repeats[step.index];
+  for (TraceProgram::Carry carry : repeat.carries) {
+    visit(carry.init);
+    visit(carry.yielded);
+  }
+  for (TraceProgram::Stack slice : repeat.slices)
+    visit(slice.outer);
+  for (TraceProgram::Stack stack : repeat.stacks)
+    visit(stack.inner);
+  for (const TraceProgram::Ahead &entry : repeat.ahead)
+    visitNode(entry.node);
+}
+
+/// The body that a step runs; kNone if there is none.
+static uint32_t getBody(const TraceProgram &program, TraceProgram::Step step) {
+  if (step.kind == TraceProgram::Step::Repeat)
+    return program.repeats[step.index].body;
+  if (step.kind == TraceProgram::Step::Call)
+    return program.calls[step.index].body;
+  if (step.kind == TraceProgram::Step::Schedule)
+    return program.schedules[step.index].body;
+  return kNone;
+}
+
+/// Likewise with what is in these bodies.
+template <typename Fn>
+static void forEachReadWithin(const TraceProgram &program,
+                              TraceProgram::Step step, Fn visit) {
+  forEachRead(program, step, visit);
+  if (uint32_t body = getBody(program, step); body != kNone)
+    for (TraceProgram::Step inner : program.bodies[body].steps)
+      forEachReadWithin(program, inner, visit);
+}
+
+/// Adds the slots that steps behind one, or it itself, may read of it.
+static void noteMade(const TraceProgram &program, TraceProgram::Step step,
+                     llvm::DenseSet<uint32_t> &made) {
+  using Step = TraceProgram::Step;
+  if (step.kind == Step::Node)
+    for (const TraceProgram::Output &output :
+         program.wiring[step.index].outputs)
+      made.insert(output.slot.index);
+  else if (step.kind == Step::Alias)
+    made.insert(program.aliases[step.index].to);
+  else if (step.kind == Step::Call)
+    for (TraceProgram::Alias result : program.calls[step.index].results)
+      made.insert(result.to);
+  else if (step.kind == Step::Schedule)
+    for (Step inner : program.bodies[program.schedules[step.index].body].steps)
+      noteMade(program, inner, made);
+  if (step.kind != Step::Repeat)
+    return;
+  const TraceProgram::Repeat &repeat = program.repeats[step.index];
+  for (TraceProgram::Carry carry : repeat.carries)
+    made.insert(carry.result);
+  for (TraceProgram::Stack stack : repeat.stacks)
+    made.insert(stack.outer);
+}
+
+/// True for the steps of a row that becomes one call. What is a call, or has
+/// any, stays as it is.
+static bool isOfRow(TraceProgram::Step step) {
+  using Step = TraceProgram::Step;
+  return step.kind == Step::Node || step.kind == Step::Alias ||
+         step.kind == Step::Repeat;
+}
+
+/// The call of a new body, whose steps these are: its arguments are what they
+/// read of `made`, its results what `rest` reads of them.
+static TraceProgram::Step makeCall(TraceProgram &program,
+                                   ArrayRef<TraceProgram::Step> row,
+                                   const llvm::DenseSet<uint32_t> &made,
+                                   ArrayRef<TraceProgram::Step> rest) {
+  TraceProgram::Call call;
+  call.body = program.bodies.size();
+  llvm::SetVector<uint32_t> args, results;
+  llvm::DenseSet<uint32_t> own;
+  for (TraceProgram::Step step : row) {
+    forEachReadWithin(program, step, [&](uint32_t slot) {
+      if (made.contains(slot))
+        args.insert(slot);
+    });
+    noteMade(program, step, own);
+  }
+  for (TraceProgram::Step step : rest)
+    forEachReadWithin(program, step, [&](uint32_t slot) {
+      if (own.contains(slot))
+        results.insert(slot);
+    });
+  for (uint32_t slot : args)
+    call.args.push_back({slot, slot});
+  for (uint32_t slot : results)
+    call.results.push_back({slot, slot});
+  TraceProgram::Body body;
+  body.steps = row.vec();
+  for (TraceProgram::Step step : row)
+    body.numNodes += program.getNumNodes(step);
+  program.bodies.push_back(std::move(body));
+  program.calls.push_back(std::move(call));
+  return {TraceProgram::Step::Call,
+          static_cast<uint32_t>(program.calls.size() - 1)};
+}
+
+/// A loop at the top, as that of an optimizer over layers, would be many steps.
+/// With what is next to it, it becomes a call. What comes before `firstStep`
+/// stays.
+static void wrapLoops(TraceProgram &program, size_t firstStep) {
+  using Step = TraceProgram::Step;
+  const std::vector<Step> steps = std::move(program.bodies.front().steps);
+  std::vector<Step> wrapped(steps.begin(), steps.begin() + firstStep);
+  llvm::DenseSet<uint32_t> made;
+  ArrayRef<Step> rest = ArrayRef(steps).drop_front(firstStep);
+  while (!rest.empty()) {
+    ArrayRef<Step> row = rest.take_while(isOfRow);
+    const bool hasLoop =
+        llvm::any_of(row, [](Step step) { return step.kind == Step::Repeat; });
+    if (row.empty())
+      row = rest.take_front();
+    rest = rest.drop_front(row.size());
+    if (hasLoop)
+      wrapped.push_back(makeCall(program, row, made, rest));
+    else
+      wrapped.insert(wrapped.end(), row.begin(), row.end());
+    for (Step step : row)
+      noteMade(program, step, made);
+  }
+  program.bodies.front().steps = std::move(wrapped);
+}
+
+//===----------------------------------------------------------------------===//
 // What bodies do
 //===----------------------------------------------------------------------===//
 
-/// Finds what each result is; false if that is not one thing.
+/// Few instructions for each of many.
+void CallMeter::sortByNode(std::vector<Event> &events, uint32_t numNodes) {
+  std::vector<uint32_t> places(numNodes + size_t(1));
+  for (const Event &event : events)
+    ++places[event.node + 1];
+  std::partial_sum(places.begin(), places.end(), places.begin());
+  std::vector<Event> sorted(events.size());
+  for (const Event &event : events)
+    sorted[places[event.node]++] = event;
+  events = std::move(sorted);
+}
+
+std::vector<CallMeter::Event> CallMeter::merge(ArrayRef<Event> lhs,
+                                               ArrayRef<Event> rhs) {
+  std::vector<Event> merged(lhs.size() + rhs.size());
+  std::merge(lhs.begin(), lhs.end(), rhs.begin(), rhs.end(), merged.begin());
+  return merged;
+}
+
+/// Finds what each result consists of; false if parts of arguments are in it.
 bool CallMeter::summarizeResults(const ProgramRunner &runner,
                                  const TraceProgram::Call &call,
                                  uint32_t numArgs, BodySummary &summary) {
@@ -35,49 +222,71 @@ bool CallMeter::summarizeResults(const ProgramRunner &runner,
     argAt[next] = number;
     next += program.slotCounts[arg.to];
   }
+  auto isLocal = [&](uint32_t tensor) {
+    return tensor != kNone && tensor >= firstLocal;
+  };
+  /// All of an argument, in order, at the front of the tensors.
+  auto findArgument = [&](ArrayRef<uint32_t> tensors) -> std::optional<Part> {
+    auto arg = argAt.find(tensors.front());
+    if (arg == argAt.end())
+      return std::nullopt;
+    uint32_t count = program.slotCounts[call.args[arg->second].to];
+    if (tensors.size() < count)
+      return std::nullopt;
+    for (auto [i, tensor] : llvm::enumerate(tensors.take_front(count)))
+      if (tensor != tensors.front() + i)
+        return std::nullopt;
+    return Part{true, arg->second};
+  };
   for (TraceProgram::Alias result : call.results) {
     SmallVector<uint32_t> tensors =
         runner.getTensors({result.from, program.slotCounts[result.from]});
-    Result &kind = summary.results.emplace_back();
+    Result &parts = summary.results.emplace_back();
     if (llvm::all_of(tensors,
                      [&](uint32_t t) { return t == kNone || t < numStates; }))
       continue;
-    uint32_t first = tensors.front();
-    auto arg = argAt.find(first);
-    if (arg != argAt.end()) {
-      // All of the argument, in order.
-      if (tensors.size() != program.slotCounts[call.args[arg->second].to])
+    for (ArrayRef<uint32_t> left = tensors; !left.empty();) {
+      if (std::optional<Part> argument = findArgument(left)) {
+        left =
+            left.drop_front(program.slotCounts[call.args[argument->number].to]);
+        parts.push_back(*argument);
+        continue;
+      }
+      ArrayRef<uint32_t> own = left.take_while(isLocal);
+      if (own.empty())
         return false;
-      for (auto [i, tensor] : llvm::enumerate(tensors))
-        if (tensor != first + i)
+      left = left.drop_front(own.size());
+      parts.push_back({false, static_cast<uint32_t>(summary.made.size())});
+      Returned &made = summary.made.emplace_back();
+      Templates templates;
+      for (uint32_t tensor : own) {
+        if (owner[tensor] != kNone)
           return false;
-      kind = {Result::Argument, arg->second};
-      continue;
+        owner[tensor] = parts.back().number;
+        uint32_t reader = runner.getLastReaders()[tensor];
+        const TensorInstance &instance = instances[tensor];
+        made.tensors.push_back({instance.tensorTemplate, instance.writer,
+                                reader == kNone ? instance.writer : reader});
+        templates.push_back(instance.tensorTemplate);
+      }
+      made.templates = intern(std::move(templates));
     }
-    kind = {Result::Made, static_cast<uint32_t>(summary.made.size())};
-    Returned &made = summary.made.emplace_back();
-    Templates templates;
-    for (uint32_t tensor : tensors) {
-      if (tensor == kNone || tensor < firstLocal || owner[tensor] != kNone)
-        return false;
-      owner[tensor] = kind.number;
-      uint32_t reader = runner.getLastReaders()[tensor];
-      const TensorInstance &instance = instances[tensor];
-      made.tensors.push_back({instance.tensorTemplate, instance.writer,
-                              reader == kNone ? instance.writer : reader});
-      templates.push_back(instance.tensorTemplate);
-    }
-    made.templates = intern(std::move(templates));
   }
+  // Tensors come in the order in which they are made.
+  std::vector<Event> births, deaths;
   for (uint32_t tensor = firstLocal; tensor < instances.size(); ++tensor) {
     const TensorInstance &instance = instances[tensor];
     if (instance.writer == kNone) // A state within a body.
       return false;
+    births.push_back({instance.writer, false, instance.tensorTemplate});
+    if (owner[tensor] != kNone)
+      continue;
     uint32_t reader = runner.getLastReaders()[tensor];
-    if (owner[tensor] == kNone)
-      summary.locals.push_back({instance.tensorTemplate, instance.writer,
-                                reader == kNone ? instance.writer : reader});
+    deaths.push_back({reader == kNone ? instance.writer : reader, true,
+                      instance.tensorTemplate});
   }
+  sortByNode(deaths, summary.numNodes);
+  summary.events = merge(births, deaths);
   return true;
 }
 
@@ -120,46 +329,29 @@ CallMeter::summarize(const TraceProgram::Call &call) {
 // What the steps read
 //===----------------------------------------------------------------------===//
 
-/// Finds where the states end: what comes first and makes no nodes.
-bool CallMeter::enterStates() {
-  const std::vector<Step> &steps = program.bodies.front().steps;
-  auto isNode = [&](Step step) {
-    return step.kind == Step::Call || step.kind == Step::Schedule ||
-           program.getNumNodes(step) > 0;
-  };
-  firstStep = llvm::find_if(steps, isNode) - steps.begin();
-  size_t numCalls = 0;
-  for (Step step : ArrayRef(steps).drop_front(firstStep)) {
-    if (step.kind == Step::Repeat || step.kind == Step::State)
-      return false;
-    if (step.kind == Step::Schedule && !enterSchedule(step.index))
-      return false;
-    numCalls += step.kind == Step::Call || step.kind == Step::Schedule;
-  }
-  return numCalls > 1 && readsOnlyStates();
+/// What is executed in a turn, in order.
+static SmallVector<TurnExecution>
+listExecutions(const stg::TurnRanges &ranges, uint32_t numSteps, size_t range,
+               int64_t stg::TurnRanges::Places::*turn) {
+  SmallVector<TurnExecution> executions;
+  for (uint32_t step = 0; step < numSteps; ++step)
+    if (stg::TurnRanges::Places places = ranges.get(step, range);
+        places.areThere())
+      executions.push_back({step, 0, places.*turn});
+  llvm::sort(executions);
+  return executions;
 }
 
-/// The ranges of a schedule, in each of which steps come in one order. Where
-/// what is added up is not always of one kind, turns are on their own.
-static stg::TurnRanges getRanges(const TraceProgram &program,
-                                 const TraceProgram::Schedule &schedule,
-                                 bool isSteady) {
-  uint32_t numSteps = program.bodies[schedule.body].steps.size();
+/// The ranges of a schedule, in each of which steps come in one order.
+static stg::TurnRanges getRanges(const TraceProgram::Schedule &schedule,
+                                 uint32_t numSteps, bool isSteady) {
+  using Places = stg::TurnRanges::Places;
   stg::TurnRanges ranges(schedule.order, numSteps, schedule.count);
-  for (size_t range = 0; range < ranges.size(); ++range) {
-    SmallVector<uint32_t> first, last;
-    for (uint32_t step = 0; step < numSteps; ++step)
-      if (ranges.get(step, range).areThere())
-        first.push_back(step);
-    last = first;
-    llvm::sort(first, [&](uint32_t lhs, uint32_t rhs) {
-      return ranges.get(lhs, range).first < ranges.get(rhs, range).first;
-    });
-    llvm::sort(last, [&](uint32_t lhs, uint32_t rhs) {
-      return ranges.get(lhs, range).last < ranges.get(rhs, range).last;
-    });
-    isSteady &= first == last;
-  }
+  for (size_t range = 0; range < ranges.size() && isSteady; ++range)
+    isSteady = llvm::equal(
+        listExecutions(ranges, numSteps, range, &Places::first),
+        listExecutions(ranges, numSteps, range, &Places::last),
+        [](const auto &lhs, const auto &rhs) { return lhs.step == rhs.step; });
   if (isSteady)
     return ranges;
   std::vector<uint32_t> alone(schedule.count);
@@ -167,8 +359,36 @@ static stg::TurnRanges getRanges(const TraceProgram &program,
   return stg::TurnRanges(schedule.order, numSteps, schedule.count, alone);
 }
 
-/// Finds what a schedule does in the first turn of each range; false if calls
-/// cannot be told by slots. A slot has a group in each range, behind those of
+/// Finds the kinds of turns, and what is executed in the first turn of each.
+/// Where what is added up is not always of one kind, each turn has its own.
+void CallMeter::findKinds(Scheduled &own) const {
+  const TraceProgram::Schedule &schedule = *own.schedule;
+  const uint32_t numSteps = program.bodies[schedule.body].steps.size();
+  const bool isSteady = hasSteadyTotals(schedule);
+  const stg::TurnRanges ranges = getRanges(schedule, numSteps, isSteady);
+  std::map<std::vector<uint32_t>, uint32_t> kinds; // By steps in order.
+  for (size_t range = 0; range < ranges.size(); ++range) {
+    SmallVector<TurnExecution> executions = listExecutions(
+        ranges, numSteps, range, &stg::TurnRanges::Places::first);
+    std::vector<uint32_t> key;
+    for (TurnExecution &execution : executions) {
+      key.push_back(execution.step);
+      execution.kind = own.numKinds;
+    }
+    if (!isSteady)
+      key.push_back(ranges.getFirstTurn(range));
+    auto [it, isNew] = kinds.try_emplace(std::move(key), own.numKinds);
+    own.kindOf.resize(ranges.getLastTurn(range) + size_t(1), it->second);
+    if (!isNew)
+      continue;
+    ++own.numKinds;
+    llvm::append_range(own.executions, executions);
+  }
+  llvm::sort(own.executions);
+}
+
+/// Finds what a schedule does in the first turn of each kind; false if calls
+/// cannot be told by slots. A slot has a value for each kind, behind those of
 /// slots.
 bool CallMeter::enterSchedule(uint32_t index) {
   const TraceProgram::Schedule &schedule = program.schedules[index];
@@ -176,28 +396,14 @@ bool CallMeter::enterSchedule(uint32_t index) {
   for (Step step : steps)
     if (step.kind == Step::Call && !summarize(program.calls[step.index]))
       return false;
-  Scheduled own = {&schedule,
-                   getRanges(program, schedule, hasSteadyTotals(schedule)),
-                   {},
-                   {},
-                   {}};
-  size_t numRanges = own.ranges.size();
-  for (uint32_t range = 0; range < numRanges; ++range) {
-    own.rangeOf.resize(own.ranges.getLastTurn(range) + 1, range);
-    for (uint32_t step = 0; step < steps.size(); ++step)
-      if (own.ranges.get(step, range).areThere())
-        own.executions.push_back({step, range});
-  }
-  llvm::sort(own.executions, [&](const auto &lhs, const auto &rhs) {
-    return own.ranges.get(lhs.step, lhs.range).first <
-           own.ranges.get(rhs.step, rhs.range).first;
-  });
-  own.profiles.resize(steps.size() * numRanges);
-  groupOf.resize(std::max<size_t>(groupOf.size(), program.numSlots), kNone);
+  Scheduled own(schedule);
+  findKinds(own);
+  own.profiles.resize(steps.size() * own.numKinds);
+  values.resize(std::max<size_t>(values.size(), program.numSlots));
   laneOf.resize(program.numSlots, kNone);
   for (const TraceProgram::Lane &lane : schedule.lanes) {
-    laneOf[lane.slot] = groupOf.size();
-    groupOf.resize(groupOf.size() + numRanges, kNone);
+    laneOf[lane.slot] = values.size();
+    values.resize(values.size() + own.numKinds);
   }
   scheduled.emplace(index, std::move(own));
   return true;
@@ -239,102 +445,77 @@ bool CallMeter::hasSteadyTotals(const TraceProgram::Schedule &schedule) const {
     const BodySummary &summary = *summaries.at(call.body);
     for (auto [slots, result] :
          llvm::zip_equal(call.results, summary.results)) {
-      bool isTotal = !isLane.contains(slots.to);
-      bool isMade = result.kind == Result::Made;
-      uint32_t from = result.kind == Result::Argument
-                          ? call.args[result.number].from
-                          : slots.to;
-      if (count > 1 && from != slots.to && (isTotal || !isLane.contains(from)))
+      uint32_t to = slots.to;
+      bool isTotal = !isLane.contains(to);
+      auto handsOn = [&](Part part) {
+        uint32_t from = part.isArgument ? call.args[part.number].from : to;
+        return from != to && (isTotal || !isLane.contains(from));
+      };
+      if (count > 1 && llvm::any_of(result, handsOn))
         return false;
-      if (isTotal && result.kind != Result::Argument)
-        made[slots.to].insert(isMade ? summary.made[result.number].templates
-                                     : nullptr);
-      else if (isTotal && count == 1)
-        made[slots.to].insert(nullptr);
-      if (isTotal && count > 1 && result.kind != Result::Argument)
-        isMadeAgain.insert(slots.to);
+      if (!isTotal)
+        continue;
+      if (result.size() > 1)
+        return false;
+      bool isArgument = !result.empty() && result.front().isArgument;
+      if (!isArgument)
+        made[to].insert(result.empty()
+                            ? nullptr
+                            : summary.made[result.front().number].templates);
+      else if (count == 1)
+        made[to].insert(nullptr);
+      if (count > 1 && !isArgument)
+        isMadeAgain.insert(to);
     }
   }
   return llvm::all_of(isMadeAgain,
                       [&](uint32_t slot) { return made[slot].size() == 1; });
 }
 
-/// True if no body reads what a step at the top makes but by its arguments.
+/// True if no body of a call reads what a step at the top makes but by its
+/// arguments.
 bool CallMeter::readsOnlyStates() const {
-  std::vector<bool> isMade(program.numSlots),
-      isScheduled(program.bodies.size());
-  auto addMade = [&](Step step) {
-    if (step.kind == Step::Node)
-      for (const TraceProgram::Output &output :
-           program.wiring[step.index].outputs)
-        isMade[output.slot.index] = true;
-    else if (step.kind == Step::Alias)
-      isMade[program.aliases[step.index].to] = true;
-    else if (step.kind == Step::Call)
-      for (TraceProgram::Alias result : program.calls[step.index].results)
-        isMade[result.to] = true;
-  };
-  llvm::for_each(ArrayRef(program.bodies.front().steps).drop_front(firstStep),
-                 addMade);
-  for (const TraceProgram::Schedule &schedule : program.schedules) {
-    isScheduled[schedule.body] = true;
-    llvm::for_each(program.bodies[schedule.body].steps, addMade);
-  }
-  auto isRead = [&](uint32_t slot) { return bool(isMade[slot]); };
+  llvm::DenseSet<uint32_t> made;
+  for (Step step : ArrayRef(program.bodies.front().steps).drop_front(firstStep))
+    noteMade(program, step, made);
+  auto isMade = [&](uint32_t slot) { return made.contains(slot); };
   for (const TraceProgram::Schedule &schedule : program.schedules)
     for (const TraceProgram::Lane &lane : schedule.lanes)
-      if (llvm::any_of(lane.inits, isRead))
+      if (llvm::any_of(lane.inits, isMade))
         return false;
-  for (auto [number, body] : llvm::enumerate(program.bodies)) {
-    if (number == 0 || isScheduled[number])
-      continue;
-    for (Step step : body.steps)
-      if (step.kind == Step::Call || readsAny(step, isRead))
-        return false;
-  }
-  return true;
-}
-
-/// True if a step of a body reads a slot of those.
-bool CallMeter::readsAny(Step step,
-                         llvm::function_ref<bool(uint32_t)> isOne) const {
-  auto readsNode = [&](uint32_t node) {
-    const TraceProgram::NodeWiring &wiring = program.wiring[node];
-    return llvm::any_of(llvm::concat<const Slot>(wiring.reads, wiring.after),
-                        [&](Slot slot) { return isOne(slot.index); });
+  auto isOwn = [&](const TraceProgram::Call &call) {
+    return call.body < numOwnBodies;
   };
-  if (step.kind == Step::Node)
-    return readsNode(step.index);
-  if (step.kind == Step::Alias)
-    return isOne(program.aliases[step.index].from);
-  if (step.kind != Step::Repeat)
-    return false;
-  const TraceProgram::Repeat &repeat = program.repeats[step.index];
-  return llvm::any_of(repeat.carries,
-                      [&](const TraceProgram::Carry &carry) {
-                        return isOne(carry.init) || isOne(carry.yielded);
-                      }) ||
-         llvm::any_of(repeat.slices,
-                      [&](const TraceProgram::Stack &slice) {
-                        return isOne(slice.outer);
-                      }) ||
-         llvm::any_of(repeat.stacks,
-                      [&](const TraceProgram::Stack &stack) {
-                        return isOne(stack.inner);
-                      }) ||
-         llvm::any_of(repeat.ahead, [&](const TraceProgram::Ahead &entry) {
-           return readsNode(entry.node);
-         });
+  std::vector<bool> isCalled(program.bodies.size());
+  for (const TraceProgram::Call &call :
+       llvm::make_filter_range(program.calls, isOwn))
+    isCalled[call.body] = true;
+  bool readsMade = false;
+  // A body runs bodies of larger numbers.
+  for (auto [number, body] :
+       llvm::enumerate(ArrayRef(program.bodies).take_front(numOwnBodies))) {
+    if (!isCalled[number])
+      continue;
+    for (Step step : body.steps) {
+      if (step.kind == Step::Call)
+        return false;
+      if (step.kind == Step::Repeat)
+        isCalled[program.repeats[step.index].body] = true;
+      forEachRead(program, step,
+                  [&](uint32_t slot) { readsMade |= isMade(slot); });
+    }
+  }
+  return !readsMade;
 }
 
 /// Notes that a step reads a value; false if it has read it before, as what
 /// reads it last is then not told by one argument.
 bool CallMeter::touch(uint32_t slot, uint32_t step) {
-  uint32_t group = getGroup(slot);
-  if (group == kNone)
-    return true;
-  bool isFirst = groups[group].lastStep != step;
-  groups[group].lastStep = step;
+  bool isFirst = true;
+  for (uint32_t group : getValue(slot)) {
+    isFirst &= groups[group].lastStep != step;
+    groups[group].lastStep = step;
+  }
   return isFirst;
 }
 
@@ -347,31 +528,32 @@ const CallMeter::Templates *CallMeter::intern(Templates templates) {
               .first->second;
 }
 
-/// A value is made: in the first walk, a further group; in the second, the next
-/// of those that are known.
-void CallMeter::makeGroup(uint32_t slot, const Templates *templates,
-                          uint32_t step) {
+/// Something is made: in the first walk, a further group; in the second, the
+/// next of those that are known.
+uint32_t CallMeter::makeGroup(const Templates *templates, uint32_t step) {
   if (nextGroup == groups.size())
     groups.push_back({templates, step});
-  getGroup(slot) = nextGroup++;
+  return nextGroup++;
 }
 
-/// The groups of what a call reads and makes. A slot can be both, where
+/// The values of what a call reads and makes. A slot can be both, where
 /// something is handed from turn to turn.
-void CallMeter::moveGroups(const TraceProgram::Call &call,
+void CallMeter::moveValues(const TraceProgram::Call &call,
                            const BodySummary &summary, uint32_t step) {
-  argGroups.clear();
+  argValues.clear();
   for (TraceProgram::Alias arg : call.args)
-    argGroups.push_back(getGroup(arg.from));
-  resultGroups.clear();
+    argValues.push_back(getValue(arg.from));
+  madeGroups.clear();
+  for (const Returned &made : summary.made)
+    madeGroups.push_back(makeGroup(made.templates, step));
   for (auto [slots, result] : llvm::zip_equal(call.results, summary.results)) {
-    if (result.kind == Result::Made)
-      makeGroup(slots.to, summary.made[result.number].templates, step);
-    else if (result.kind == Result::Argument)
-      getGroup(slots.to) = argGroups[result.number];
-    else
-      getGroup(slots.to) = kNone;
-    resultGroups.push_back(getGroup(slots.to));
+    Value &value = getValue(slots.to);
+    value.clear();
+    for (Part part : result)
+      if (part.isArgument)
+        llvm::append_range(value, argValues[part.number]);
+      else
+        value.push_back(madeGroups[part.number]);
   }
 }
 
@@ -382,7 +564,7 @@ bool CallMeter::enterCall(const TraceProgram::Call &call, uint32_t step) {
   for (auto [arg, readers] : llvm::zip_equal(call.args, summary->lastReaders))
     if (!readers.empty() && !touch(arg.from, step))
       return false;
-  moveGroups(call, *summary, step);
+  moveValues(call, *summary, step);
   return true;
 }
 
@@ -395,14 +577,16 @@ void CallMeter::enterNode(uint32_t node, uint32_t step) {
 void CallMeter::makeOutputs(const TraceProgram::NodeWiring &wiring,
                             uint32_t step) {
   for (const TraceProgram::Output &output : wiring.outputs) {
-    if (output.kind == TraceProgram::Output::InPlace)
-      getGroup(output.slot.index) = getGroup(output.source);
-    else if (output.kind == TraceProgram::Output::New)
-      makeGroup(output.slot.index,
-                intern(Templates(output.slot.count, output.tensorTemplate)),
-                step);
-    else
-      getGroup(output.slot.index) = kNone;
+    if (output.kind == TraceProgram::Output::InPlace) {
+      Value changed = getValue(output.source);
+      getValue(output.slot.index) = std::move(changed);
+      continue;
+    }
+    Value &value = getValue(output.slot.index);
+    value.clear();
+    if (output.kind == TraceProgram::Output::New)
+      value.push_back(makeGroup(
+          intern(Templates(output.slot.count, output.tensorTemplate)), step));
   }
 }
 
@@ -431,41 +615,30 @@ static void raiseTo(CategoryBytes &bytes, const CategoryBytes &least) {
 
 CallMeter::Profile CallMeter::makeProfile(const BodySummary &summary,
                                           uint32_t step) {
-  // By node, births first. A ring has many more nodes than tensors of its own.
-  struct Event {
-    uint32_t node;
-    bool isDeath;
-    uint32_t tensor;
-  };
-  std::vector<Event> events;
-  for (const Tensor &tensor : summary.locals) {
-    events.push_back({tensor.birth, false, tensor.tensorTemplate});
-    events.push_back({tensor.death, true, tensor.tensorTemplate});
-  }
-  for (auto [group, result] : llvm::zip_equal(resultGroups, summary.results)) {
-    if (result.kind != Result::Made)
+  std::vector<Event> deaths;
+  for (auto [group, made] : llvm::zip_equal(madeGroups, summary.made))
+    if (dies(group, step))
+      for (const Tensor &tensor : made.tensors)
+        deaths.push_back({tensor.death, true, tensor.tensorTemplate});
+  for (auto [value, lastReaders] :
+       llvm::zip_equal(argValues, summary.lastReaders)) {
+    ArrayRef<uint32_t> readers = lastReaders;
+    if (readers.empty())
       continue;
-    for (const Tensor &tensor : summary.made[result.number].tensors) {
-      events.push_back({tensor.birth, false, tensor.tensorTemplate});
+    for (uint32_t group : value) {
+      const Templates &templates = *groups[group].templates;
       if (dies(group, step))
-        events.push_back({tensor.death, true, tensor.tensorTemplate});
+        for (auto [tensor, reader] : llvm::zip_first(templates, readers))
+          deaths.push_back({reader, true, tensor});
+      readers = readers.drop_front(templates.size());
     }
   }
-  for (auto [group, readers] :
-       llvm::zip_equal(argGroups, summary.lastReaders)) {
-    if (readers.empty() || !dies(group, step))
-      continue;
-    for (auto [reader, tensor] :
-         llvm::zip_equal(readers, *groups[group].templates))
-      events.push_back({reader, true, tensor});
-  }
-  llvm::sort(events, [](const Event &a, const Event &b) {
-    return std::tie(a.node, a.isDeath) < std::tie(b.node, b.isDeath);
-  });
+  sortByNode(deaths, summary.numNodes);
+  const std::vector<Event> events = merge(summary.events, deaths);
   Profile profile;
   profile.numNodes = summary.numNodes;
   for (auto [number, event] : llvm::enumerate(events)) {
-    add(profile.change, program, event.tensor, event.isDeath ? -1 : 1);
+    add(profile.change, program, event.tensorTemplate, event.isDeath ? -1 : 1);
     bool isLastBirth =
         !event.isDeath &&
         (number + 1 == events.size() || events[number + 1].isDeath ||
@@ -503,18 +676,20 @@ void CallMeter::advance(const Profile *profile, uint32_t times) {
 const CallMeter::Profile *CallMeter::runCall(const TraceProgram::Call &call,
                                              uint32_t step) {
   const BodySummary &summary = *summaries[call.body];
-  moveGroups(call, summary, step);
+  moveValues(call, summary, step);
   if (summary.numNodes == 0)
     return nullptr;
   key.assign(1, &summary);
-  for (auto [group, readers] :
-       llvm::zip_equal(argGroups, summary.lastReaders)) {
-    bool isLast = !readers.empty() && dies(group, step);
-    key.push_back(isLast ? groups[group].templates : nullptr);
-  }
-  for (auto [group, result] : llvm::zip_equal(resultGroups, summary.results))
-    key.push_back(result.kind == Result::Made && dies(group, step) ? &summary
-                                                                   : nullptr);
+  for (auto [value, readers] : llvm::zip_equal(argValues, summary.lastReaders))
+    for (uint32_t group : value) {
+      if (readers.empty())
+        continue;
+      // Templates say which of the argument's tensors these are.
+      key.push_back(groups[group].templates);
+      key.push_back(dies(group, step) ? &summary : nullptr);
+    }
+  for (uint32_t group : madeGroups)
+    key.push_back(dies(group, step) ? &summary : nullptr);
   auto it = profiles.find(key);
   if (it == profiles.end())
     it = profiles.try_emplace(key, makeProfile(summary, step)).first;
@@ -527,14 +702,14 @@ const CallMeter::Profile *CallMeter::runNode(uint32_t node, uint32_t step) {
   profile.numNodes = 1;
   SmallVector<uint32_t> freed;
   for (Slot slot : wiring.reads)
-    if (dies(getGroup(slot.index), step) &&
-        !llvm::is_contained(freed, getGroup(slot.index)))
-      freed.push_back(getGroup(slot.index));
+    for (uint32_t group : getValue(slot.index))
+      if (dies(group, step) && !llvm::is_contained(freed, group))
+        freed.push_back(group);
   makeOutputs(wiring, step);
   for (const TraceProgram::Output &output : wiring.outputs) {
     if (output.kind != TraceProgram::Output::New)
       continue;
-    uint32_t group = getGroup(output.slot.index);
+    uint32_t group = getValue(output.slot.index).front();
     for (uint32_t tensor : *groups[group].templates)
       add(profile.peak, program, tensor, 1);
     if (dies(group, step))
@@ -548,7 +723,8 @@ const CallMeter::Profile *CallMeter::runNode(uint32_t node, uint32_t step) {
 }
 
 void CallMeter::runAlias(TraceProgram::Alias alias) {
-  getGroup(alias.to) = getGroup(alias.from);
+  Value value = getValue(alias.from);
+  getValue(alias.to) = std::move(value);
 }
 
 /// Finds what is made and read last in a step.
@@ -573,7 +749,7 @@ const CallMeter::Profile *CallMeter::runStep(Step step, uint32_t number) {
 }
 
 /// Steps are numbered in the order of execution, those of schedules in the
-/// first turns of ranges only.
+/// first turns of kinds only.
 bool CallMeter::enterSteps() {
   uint32_t number = 0;
   for (Step step :
@@ -585,8 +761,8 @@ bool CallMeter::enterSteps() {
     }
     const Scheduled &own = scheduled.at(step.index);
     ArrayRef<Step> steps = program.bodies[own.schedule->body].steps;
-    for (const Scheduled::Execution &execution : own.executions) {
-      range = execution.range;
+    for (const TurnExecution &execution : own.executions) {
+      turnKind = execution.kind;
       if (!enterStep(steps[execution.step], number++))
         return false;
     }
@@ -596,16 +772,32 @@ bool CallMeter::enterSteps() {
 
 void CallMeter::runSchedule(Scheduled &own, uint32_t number) {
   ArrayRef<Step> steps = program.bodies[own.schedule->body].steps;
-  for (const Scheduled::Execution &execution : own.executions) {
-    range = execution.range;
-    own.profiles[own.getPlace(execution.step, range)] =
+  for (const TurnExecution &execution : own.executions) {
+    turnKind = execution.kind;
+    own.profiles[own.getPlace(execution.step, turnKind)] =
         runStep(steps[execution.step], number++);
   }
   for (const stg::ExecutionOrder::Run &run : own.schedule->order.runs)
     advanceRun(own, run);
 }
 
-/// Goes over a run, as far at a time as all turns stay in their ranges.
+/// How often from `done` on, at most `times`, an item is executed in turns of
+/// one kind.
+static uint32_t countAlike(ArrayRef<uint32_t> kindOf,
+                           const stg::ExecutionOrder::Item &item, uint32_t done,
+                           uint32_t times) {
+  if (item.stride == 0)
+    return times;
+  auto getKind = [&](uint32_t i) {
+    return kindOf[stg::ExecutionOrder::getEntry(item, done + i).turn];
+  };
+  uint32_t alike = 1;
+  while (alike < times && getKind(alike) == getKind(0))
+    ++alike;
+  return alike;
+}
+
+/// Goes over a run, as far at a time as all turns stay of their kinds.
 void CallMeter::advanceRun(const Scheduled &own,
                            const stg::ExecutionOrder::Run &run) {
   uint32_t times;
@@ -614,13 +806,10 @@ void CallMeter::advanceRun(const Scheduled &own,
     Profile all;
     bool isFirst = true;
     for (const stg::ExecutionOrder::Item &item : run.items) {
-      uint32_t turn = stg::ExecutionOrder::getEntry(item, done).turn;
-      uint32_t in = own.rangeOf[turn];
-      uint32_t left = item.stride < 0 ? turn - own.ranges.getFirstTurn(in)
-                                      : own.ranges.getLastTurn(in) - turn;
-      if (item.stride != 0)
-        times = std::min(times, 1 + left / std::abs(item.stride));
-      const Profile *profile = own.profiles[own.getPlace(item.step, in)];
+      times = countAlike(own.kindOf, item, done, times);
+      uint32_t kind =
+          own.kindOf[stg::ExecutionOrder::getEntry(item, done).turn];
+      const Profile *profile = own.profiles[own.getPlace(item.step, kind)];
       if (!profile)
         continue;
       CategoryBytes peak = plus(all.change, profile->peak);
@@ -640,16 +829,20 @@ void CallMeter::advanceRun(const Scheduled &own,
 }
 
 std::optional<MemoryTotals> CallMeter::run() {
-  if (!enterStates())
+  for (Step step : ArrayRef(program.bodies.front().steps).drop_front(firstStep))
+    if (step.kind == Step::Schedule && !enterSchedule(step.index))
+      return std::nullopt;
+  if (!readsOnlyStates())
     return std::nullopt;
-  groupOf.resize(std::max<size_t>(groupOf.size(), program.numSlots), kNone);
+  values.resize(std::max<size_t>(values.size(), program.numSlots));
   if (!enterSteps())
     return std::nullopt;
   ProgramRunner states(program, firstStep, /*body=*/0, {});
   for (const TensorInstance &state : states.getInstances())
     add(totals.persistent, program, state.tensorTemplate, 1);
   live = totals.peak = totals.largest = totals.persistent;
-  llvm::fill(groupOf, kNone);
+  for (Value &value : values)
+    value.clear();
   nextGroup = 0;
   uint32_t number = 0;
   for (Step step :
@@ -663,4 +856,35 @@ std::optional<MemoryTotals> CallMeter::run() {
     number += own.executions.size();
   }
   return totals;
+}
+
+std::optional<MemoryTotals>
+stg::chakra::measureCalls(const TraceProgram &program) {
+  using Step = TraceProgram::Step;
+  ArrayRef<Step> steps = program.bodies.front().steps;
+  auto isNode = [&](Step step) {
+    return step.kind == Step::Call || step.kind == Step::Schedule ||
+           program.getNumNodes(step) > 0;
+  };
+  // States come first and make no nodes.
+  const size_t firstStep = llvm::find_if(steps, isNode) - steps.begin();
+  size_t numCalls = 0;
+  bool hasLoops = false;
+  for (Step step : steps.drop_front(firstStep)) {
+    const bool isLoop = step.kind == Step::Repeat;
+    if (step.kind == Step::State || step.kind == Step::Series ||
+        (isLoop && program.repeats[step.index].isStep))
+      return std::nullopt;
+    hasLoops |= isLoop;
+    numCalls += step.kind == Step::Call || step.kind == Step::Schedule;
+  }
+  // All nodes of what is called once are as many as there are.
+  if (numCalls == 0 || (numCalls == 1 && !hasLoops))
+    return std::nullopt;
+  const auto numBodies = static_cast<uint32_t>(program.bodies.size());
+  if (!hasLoops)
+    return CallMeter(program, firstStep, numBodies).run();
+  TraceProgram wrapped = program;
+  wrapLoops(wrapped, firstStep);
+  return CallMeter(wrapped, firstStep, numBodies).run();
 }

@@ -11,8 +11,9 @@
 // call does to memory depends on its body and on which tensors nobody reads
 // after it: the nodes of a body are looked at once for each such kind of call.
 //
-// In a schedule, turns of one range do the same. So one of them is looked at,
-// and what a run of the order does again and again is multiplied.
+// In a schedule, all turns that execute the same steps in one order do the
+// same. So one of them is looked at, and what a run of the order does again and
+// again is multiplied.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,19 +22,33 @@
 
 #include "stg/Target/Chakra/Export.h"
 #include "stg/Trace/Program/ProgramRunner.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include <deque>
 #include <map>
+#include <tuple>
 
 namespace stg::chakra {
 
+/// A step in the first turn of a kind of turns.
+struct TurnExecution {
+  uint32_t step, kind;
+  int64_t place; ///< In the order of the schedule.
+
+  bool operator<(const TurnExecution &other) const {
+    return place < other.place;
+  }
+};
+
 class CallMeter {
 public:
-  /// The program must outlive the meter.
-  explicit CallMeter(const trace::TraceProgram &program) : program(program) {}
+  /// The program must outlive the meter. Of its first body, what is before
+  /// `firstStep` makes states, and the rest are calls, schedules and nodes;
+  /// from `numOwnBodies` on bodies have one call each, whose arguments are all
+  /// that they read but states.
+  CallMeter(const trace::TraceProgram &program, size_t firstStep,
+            uint32_t numOwnBodies)
+      : program(program), firstStep(firstStep), numOwnBodies(numOwnBodies) {}
 
-  /// None where the first body is not states, then calls and nodes, or where
-  /// tensors are handed on in a way that is not told by slots.
+  /// None where tensors are handed on in a way that is not told by slots.
   std::optional<MemoryTotals> run();
 
 private:
@@ -50,19 +65,35 @@ private:
   struct Tensor {
     uint32_t tensorTemplate, birth, death;
   };
-  /// The tensors of one value that is made in a body and returned.
+  /// Tensors of one value that are made in a body and returned.
   struct Returned {
     std::vector<Tensor> tensors;
     const Templates *templates = nullptr;
   };
-  struct Result {
-    enum Kind { Nothing, Argument, Made } kind = Nothing;
-    uint32_t number = 0; ///< Of the argument, or in `made`.
+  /// Of a result: all of an argument, or what is made. A loop stacks the input
+  /// of its first turn, which is an argument, before those of the others.
+  struct Part {
+    bool isArgument;
+    uint32_t number; ///< Of the argument, or in `made`.
+  };
+  /// None: states, or no tensors.
+  using Result = llvm::SmallVector<Part, 1>;
+  /// A tensor is made, or nobody reads it any more.
+  struct Event {
+    uint32_t node;
+    bool isDeath;
+    uint32_t tensorTemplate;
+
+    /// By node, births first.
+    bool operator<(const Event &other) const {
+      return std::tie(node, isDeath) < std::tie(other.node, other.isDeath);
+    }
   };
   /// What any call of a body does.
   struct BodySummary {
     uint32_t numNodes = 0;
-    std::vector<Tensor> locals; ///< Not returned.
+    /// Of all tensors that are made, but for deaths of those that are returned.
+    std::vector<Event> events;
     /// By argument and tensor, the last node that reads it; empty if none does.
     std::vector<std::vector<uint32_t>> lastReaders;
     std::vector<Returned> made;
@@ -76,57 +107,61 @@ private:
     uint32_t peakNode = 0;
     uint32_t numNodes = 0;
   };
-  /// Tensors that live and die together: those of one value at the top.
+  /// Tensors that live and die together: what one step makes of one value at
+  /// the top.
   struct Group {
     const Templates *templates;
     uint32_t lastStep;
   };
+  /// The groups that a slot stands for; none: what lives always.
+  using Value = llvm::SmallVector<uint32_t, 1>;
 
-  /// A schedule by ranges of turns.
+  /// A schedule by kinds of turns.
   struct Scheduled {
-    /// A step in the first turn of a range.
-    struct Execution {
-      uint32_t step, range;
-    };
+    explicit Scheduled(const trace::TraceProgram::Schedule &schedule)
+        : schedule(&schedule) {}
 
     const trace::TraceProgram::Schedule *schedule;
-    stg::TurnRanges ranges;
-    std::vector<Execution> executions;     ///< In the order of the schedule.
-    std::vector<uint32_t> rangeOf;         ///< By turn.
-    std::vector<const Profile *> profiles; ///< By step and range.
+    std::vector<TurnExecution> executions; ///< By place.
+    std::vector<uint32_t> kindOf;          ///< By turn.
+    uint32_t numKinds = 0;
+    std::vector<const Profile *> profiles; ///< By step and kind.
 
-    size_t getPlace(uint32_t step, uint32_t range) const {
-      return step * ranges.size() + range;
+    size_t getPlace(uint32_t step, uint32_t kind) const {
+      return step * size_t(numKinds) + kind;
     }
   };
 
-  bool enterStates();
   bool enterSchedule(uint32_t index);
+  void findKinds(Scheduled &own) const;
   bool hasSteadyTotals(const trace::TraceProgram::Schedule &schedule) const;
   bool enterSteps();
   bool enterStep(Step step, uint32_t number);
   const Profile *runStep(Step step, uint32_t number);
   void runSchedule(Scheduled &own, uint32_t number);
   void advanceRun(const Scheduled &own, const stg::ExecutionOrder::Run &run);
-  /// Where the group of a slot is: a slot of a schedule has one in each range.
-  uint32_t &getGroup(uint32_t slot) {
+  /// Where the value of a slot is: a slot of a schedule has one in each kind of
+  /// turn.
+  Value &getValue(uint32_t slot) {
     uint32_t lane = laneOf.empty() ? trace::kNone : laneOf[slot];
-    return groupOf[lane == trace::kNone ? slot : lane + range];
+    return values[lane == trace::kNone ? slot : lane + turnKind];
   }
   bool readsOnlyStates() const;
-  bool readsAny(Step step, llvm::function_ref<bool(uint32_t)> isOne) const;
   bool enterCall(const trace::TraceProgram::Call &call, uint32_t step);
   void enterNode(uint32_t node, uint32_t step);
+  static void sortByNode(std::vector<Event> &events, uint32_t numNodes);
+  static std::vector<Event> merge(llvm::ArrayRef<Event> lhs,
+                                  llvm::ArrayRef<Event> rhs);
   const BodySummary *summarize(const trace::TraceProgram::Call &call);
   bool summarizeResults(const trace::ProgramRunner &runner,
                         const trace::TraceProgram::Call &call, uint32_t numArgs,
                         BodySummary &summary);
   bool touch(uint32_t slot, uint32_t step);
   const Templates *intern(Templates templates);
-  void makeGroup(uint32_t slot, const Templates *templates, uint32_t step);
+  uint32_t makeGroup(const Templates *templates, uint32_t step);
 
   const Profile *runCall(const trace::TraceProgram::Call &call, uint32_t step);
-  void moveGroups(const trace::TraceProgram::Call &call,
+  void moveValues(const trace::TraceProgram::Call &call,
                   const BodySummary &summary, uint32_t step);
   void makeOutputs(const trace::TraceProgram::NodeWiring &wiring,
                    uint32_t step);
@@ -135,32 +170,37 @@ private:
   const Profile *runNode(uint32_t node, uint32_t step);
   void advance(const Profile *profile, uint32_t times = 1);
   bool dies(uint32_t group, uint32_t step) const {
-    return group != trace::kNone && groups[group].lastStep == step;
+    return groups[group].lastStep == step;
   }
 
   const trace::TraceProgram &program;
-  size_t firstStep = 0; ///< After the states.
+  size_t firstStep; ///< After the states.
+  uint32_t numOwnBodies;
   std::map<uint32_t, std::optional<BodySummary>> summaries; ///< By body.
   /// By sizes and categories.
   std::map<std::vector<std::pair<int64_t, trace::TensorCategory>>, Templates>
       interned;
   std::vector<Group> groups;
-  /// By slot at the top, then by lane and range; kNone: lives always.
-  std::vector<uint32_t> groupOf;
-  std::vector<uint32_t> laneOf; ///< By slot, the place of its first range.
-  uint32_t range = 0;           ///< Of the schedule, where there is one.
+  std::vector<Value> values;    ///< By slot at the top, then by lane and kind.
+  std::vector<uint32_t> laneOf; ///< By slot, the place of its first kind.
+  uint32_t turnKind = 0;        ///< Of the schedule, where there is one.
   std::map<uint32_t, Scheduled> scheduled; ///< By number of the schedule.
   std::map<std::vector<const void *>, Profile> profiles;
   std::deque<Profile> nodeProfiles;
   uint32_t nextGroup = 0;
   // Of the call at hand.
   std::vector<const void *> key;
-  llvm::SmallVector<uint32_t> argGroups, resultGroups;
+  llvm::SmallVector<Value> argValues;
+  llvm::SmallVector<uint32_t> madeGroups; ///< By number in `made`.
 
   CategoryBytes live;
   uint32_t nextNode = 0;
   MemoryTotals totals;
 };
+
+/// The memory of a program that is states, then calls, schedules, nodes, and
+/// loops, which count as calls. None where that cannot be told from calls.
+std::optional<MemoryTotals> measureCalls(const trace::TraceProgram &program);
 
 } // namespace stg::chakra
 

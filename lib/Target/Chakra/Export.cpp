@@ -639,7 +639,7 @@ MemoryTotals Exporter::measureMemory(ExportClass &entry) {
     return measureNodes(entry);
   if (std::optional<MemoryTotals> totals = measureSteps(entry))
     return *totals;
-  std::optional<MemoryTotals> totals = CallMeter(entry.program).run();
+  std::optional<MemoryTotals> totals = measureCalls(entry.program);
   if (!totals)
     return measureNodes(entry);
 #ifndef NDEBUG

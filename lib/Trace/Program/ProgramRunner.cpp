@@ -33,7 +33,7 @@ ProgramRunner::ProgramRunner(const TraceProgram &program)
 
 ProgramRunner::ProgramRunner(const TraceProgram &program, size_t numSteps,
                              uint32_t body, ArrayRef<TraceProgram::Slot> args)
-    : program(program), slots(program.numSlots, nullptr),
+    : program(program), isForTensors(true), slots(program.numSlots, nullptr),
       indices(program.series.empty() ? 0 : program.repeats.size(), 0),
       messages(program.channels.size(), 0),
       messagesOfTurns(program.channels.size()) {
@@ -100,7 +100,8 @@ void ProgramRunner::depend(const Reference &reference) {
 
 void ProgramRunner::read(TraceProgram::Slot slot, uint32_t id) {
   for (const Reference &reference : ArrayRef(slots[slot.index], slot.count)) {
-    depend(reference);
+    if (!isForTensors)
+      depend(reference);
     uint32_t &reader = lastReader[reference.tensor];
     if (reader != id)
       inputs.push_back(reference.tensor);
@@ -149,15 +150,18 @@ void ProgramRunner::runNode(uint32_t index, FlatNode &node) {
   inputs.clear();
   for (TraceProgram::Slot slot : wiring.reads)
     read(slot, nextId);
-  for (TraceProgram::Slot slot : wiring.after)
-    for (const Reference &reference : ArrayRef(slots[slot.index], slot.count))
-      depend(reference);
-  llvm::sort(deps);
-  deps.erase(llvm::unique(deps), deps.end());
+  if (!isForTensors) {
+    for (TraceProgram::Slot slot : wiring.after)
+      for (const Reference &reference : ArrayRef(slots[slot.index], slot.count))
+        depend(reference);
+    llvm::sort(deps);
+    deps.erase(llvm::unique(deps), deps.end());
+  }
   uint32_t firstOutput = instances.size();
   for (const TraceProgram::Output &output : wiring.outputs)
     makeOutput(output, firstOutput);
-  addControl(common);
+  if (!isForTensors)
+    addControl(common);
   uint32_t tag = common.isMessage() ? takeTag(common.channel) : 0;
   node = {nextId,      &common,
           prefix,      deps,
@@ -250,12 +254,14 @@ void ProgramRunner::pushRepeat(const TraceProgram::Repeat &repeat) {
 /// Sets names and slices for a turn.
 void ProgramRunner::enterIteration(const TraceProgram::Repeat &repeat,
                                    size_t outerPrefix, int64_t turn) {
-  prefix.resize(outerPrefix);
-  prefix.append(repeat.name);
-  prefix.push_back('.');
-  prefix.append(llvm::utostr(repeat.getNumber(turn)));
-  prefix.push_back('.');
-  notePrefix();
+  if (!isForTensors) {
+    prefix.resize(outerPrefix);
+    prefix.append(repeat.name);
+    prefix.push_back('.');
+    prefix.append(llvm::utostr(repeat.getNumber(turn)));
+    prefix.push_back('.');
+    notePrefix();
+  }
   int64_t index = repeat.getIndex(turn);
   if (!indices.empty())
     indices[program.getIndex(repeat)] = index;

@@ -67,7 +67,8 @@ public:
 
   /// Runs one body, as a call would, on arguments that stand for any: tensors
   /// that no node writes, in order behind those of the first `numSteps` steps
-  /// of the program, which make no nodes. Body 0: only these steps.
+  /// of the program, which make no nodes. Body 0: only these steps. Nodes have
+  /// no dependencies then, and no prefixes: tensors are what it is for.
   ProgramRunner(const TraceProgram &program, size_t numSteps, uint32_t body,
                 llvm::ArrayRef<TraceProgram::Slot> args);
 
@@ -165,6 +166,7 @@ private:
   };
 
   const TraceProgram &program;
+  bool isForTensors = false; ///< Nobody asks for dependencies and prefixes.
   Progress progress;
   std::vector<Frame> frames;
   std::vector<TensorInstance> instances;
