@@ -778,8 +778,39 @@ static int64_t countLayersOfIteration(ScanOpInterface scan,
   return each ? static_cast<int64_t>(*each) : 1;
 }
 
+/// Refuses what is to be replayed and is nowhere.
+static Error checkReplayed(func::FuncOp program, const StrategyInput &input) {
+  const Strategy &strategy = input.values;
+  if (strategy.recompute == RecomputeChoice::None ||
+      !input.isGiven(FieldId::recompute))
+    return Error::success();
+  std::string flag = input.spell(getField(FieldId::recompute));
+  bool hasLayers = false, hasAttention = false;
+  program.walk([&](ScanOpInterface scan) {
+    hasLayers = true;
+    scan->walk([&](AttentionOp) { hasAttention = true; });
+  });
+  if (!hasLayers)
+    return makeError(flag + " has no effect: needs a model whose layers are "
+                            "a loop (stg.repeat)");
+  // `all` are those that there are.
+  const RecomputeModules &modules = strategy.recomputeModules;
+  if (strategy.recompute != RecomputeChoice::Selective || hasAttention ||
+      !modules.count(RecomputeModule::CoreAttn) ||
+      modules == parseRecomputeModules(StringRef("all")))
+    return Error::success();
+  if (input.isGiven(FieldId::recomputeModules))
+    flag = input.spell(getField(FieldId::recomputeModules));
+  return makeError(flag + (modules.size() == 1 ? " has no effect" : "") +
+                   ": no layer has core attention, which is to be replayed; "
+                   "name other parts of layers with --recompute-modules, or "
+                   "use --recompute full");
+}
+
 Error stg::checkRecompute(func::FuncOp program, const StrategyInput &input,
                           const SymbolValues &values) {
+  if (Error error = checkReplayed(program, input))
+    return error;
   const Strategy &strategy = input.values;
   int64_t size = strategy.recomputeLayers;
   bool isBlock = strategy.recomputeMethod == RecomputeMethod::Block;
