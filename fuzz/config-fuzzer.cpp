@@ -16,6 +16,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
+#include "stg/Import/Family.h"
 #include "stg/Import/Import.h"
 #include "stg/InitAll.h"
 #include "stg/Support/Installation.h"
@@ -42,13 +43,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   StringRef text(reinterpret_cast<const char *>(data), size);
   stg::ImportOptions options;
   options.file = "config.json";
-  options.modelPath = stg::getModelPath({});
+  std::vector<std::string> modelPath = stg::getModelPath({});
+  stg::importer::FamilyLibrary families(modelPath);
   unsigned errors = 0;
-  auto model = stg::importConfig(text, options, [&](const stg::ToolMessage &m) {
-    errors += m.severity == stg::ToolMessage::Severity::Error;
-    require(m.place && m.place->line > 0 && m.place->column > 0,
-            "a message without a place");
-  });
+  auto model = stg::importConfig(
+      text, options, families, [&](const stg::ToolMessage &m) {
+        errors += m.severity == stg::ToolMessage::Severity::Error;
+        require(m.place && m.place->line > 0 && m.place->column > 0,
+                "a message without a place");
+      });
   require(model.has_value() == (errors == 0), "a failure without an error");
   if (!model)
     return 0;
@@ -57,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                 [](Diagnostic &) { return success(); });
   auto module = parseSourceString<ModuleOp>(model->text, &context);
   require(static_cast<bool>(module), "the text of a model is not valid");
-  require(succeeded(stg::resolveImports(*module, options.modelPath)),
+  require(succeeded(stg::resolveImports(*module, modelPath)),
           "the blocks of a model are not there");
   return 0;
 }

@@ -37,11 +37,12 @@ static Expected<SymbolValues> collectAll(const Model &model) {
 /// Reads one model as far as its parameters are known.
 static Expected<LibraryModel> describe(MLIRContext &context,
                                        const CompileRequest &request,
+                                       ModelLibrary &library,
                                        const MessagePrinter &printer) {
   llvm::SourceMgr sources;
   DiagnosticForwarder forwarder(context, sources, printer);
   MessagePrinter quiet([](const ToolMessage &) {});
-  Expected<Model> model = loadModel(context, request, sources, quiet);
+  Expected<Model> model = loadModel(context, request, library, sources, quiet);
   if (!model)
     return model.takeError();
   if (Error error = setOptions(*model, StrategyInput()))
@@ -62,11 +63,12 @@ FailureOr<std::vector<LibraryModel>>
 stg::listModels(MLIRContext &context, ArrayRef<std::string> modelPath,
                 const MessagePrinter &printer) {
   std::vector<LibraryModel> models;
-  for (const std::string &name : listLibrary(getModelPath(modelPath))) {
+  ModelLibrary library(getModelPath(modelPath));
+  for (const std::string &name : library.list()) {
     CompileRequest request;
     request.model = name;
     request.modelPath = modelPath;
-    Expected<LibraryModel> model = describe(context, request, printer);
+    Expected<LibraryModel> model = describe(context, request, library, printer);
     if (model) {
       models.push_back(std::move(*model));
       continue;

@@ -778,8 +778,39 @@ static int64_t countLayersOfIteration(ScanOpInterface scan,
   return each ? static_cast<int64_t>(*each) : 1;
 }
 
+/// Refuses what is to be replayed and is nowhere.
+static Error checkReplayed(func::FuncOp program, const StrategyInput &input) {
+  const Strategy &strategy = input.values;
+  if (strategy.recompute == RecomputeChoice::None ||
+      !input.isGiven(FieldId::recompute))
+    return Error::success();
+  std::string flag = input.spell(getField(FieldId::recompute));
+  bool hasLayers = false, hasAttention = false;
+  program.walk([&](ScanOpInterface scan) {
+    hasLayers = true;
+    scan->walk([&](AttentionOp) { hasAttention = true; });
+  });
+  if (!hasLayers)
+    return makeError(flag + " has no effect: needs a model whose layers are "
+                            "a loop (stg.repeat)");
+  // `all` are those that there are.
+  const RecomputeModules &modules = strategy.recomputeModules;
+  if (strategy.recompute != RecomputeChoice::Selective || hasAttention ||
+      !modules.count(RecomputeModule::CoreAttn) ||
+      modules == parseRecomputeModules(StringRef("all")))
+    return Error::success();
+  if (input.isGiven(FieldId::recomputeModules))
+    flag = input.spell(getField(FieldId::recomputeModules));
+  return makeError(flag + (modules.size() == 1 ? " has no effect" : "") +
+                   ": no layer has core attention, which is to be replayed; "
+                   "name other parts of layers with --recompute-modules, or "
+                   "use --recompute full");
+}
+
 Error stg::checkRecompute(func::FuncOp program, const StrategyInput &input,
                           const SymbolValues &values) {
+  if (Error error = checkReplayed(program, input))
+    return error;
   const Strategy &strategy = input.values;
   int64_t size = strategy.recomputeLayers;
   bool isBlock = strategy.recomputeMethod == RecomputeMethod::Block;
@@ -1007,8 +1038,10 @@ namespace {
 struct DividedDim {
   std::string name;
   const SymbolValue *value;
-  bool isNumber; ///< Not the value of a symbol: nothing can be replicated.
+  bool isNumber;  ///< Not the value of a symbol: nothing can be replicated.
+  ArrayAttr axes; ///< Those of values; null for what rules say of a symbol.
   SmallVector<std::pair<std::string, int64_t>> degrees;
+  SmallVector<StringRef> counted; ///< The axes that the degrees have.
 
   bool isDivisible(int64_t parts) const { return value->value % parts == 0; }
   /// Multiplies axes that are parts of one degree.
@@ -1038,7 +1071,7 @@ private:
                       const PresetPlan::Axis &axis);
   void divide(const PresetPlan::Rule &rule);
   void divide(const PresetPlan::Rule &rule, const SymbolValue &value,
-              StringRef name, bool isNumber = false);
+              StringRef name, bool isNumber = false, ArrayAttr axes = {});
   void divideDerived(const llvm::StringSet<> &uneven);
   void divideDerived(DimAttr dim, ArrayAttr axes, bool isOfLayer);
   std::string describeDegrees(StringRef name);
@@ -1053,6 +1086,8 @@ private:
   /// Extents of dimensions that are no symbols: all tokens but the first one,
   /// or the heads of a layer that has a number of its own.
   SymbolValues derived;
+  /// What values of layers, and others, have that has been looked at.
+  llvm::DenseSet<std::pair<DimAttr, ArrayAttr>> seen[2];
 };
 } // namespace
 
@@ -1074,23 +1109,30 @@ void DegreeChecker::divide(const PresetPlan::Rule &rule) {
 
 void DegreeChecker::divide(const PresetPlan::Rule &rule,
                            const SymbolValue &value, StringRef name,
-                           bool isNumber) {
+                           bool isNumber, ArrayAttr axes) {
   for (const PresetPlan::Axis &axis : plan.axes) {
     std::optional<int64_t> size = axis.size.getInt64();
     if (!size || axis.name != rule.rule.getAxis().getValue())
       continue;
-    auto it = llvm::find_if(
-        dims, [&](const DividedDim &dim) { return dim.value == &value; });
+    auto it = llvm::find_if(dims, [&](const DividedDim &dim) {
+      return dim.value == &value && dim.axes == axes;
+    });
     if (it == dims.end())
-      it = dims.insert(it, {name.str(), &value, isNumber, {}});
+      it = dims.insert(it, {name.str(), &value, isNumber, axes, {}, {}});
+    if (llvm::is_contained(it->counted, StringRef(axis.name)))
+      continue;
+    it->counted.push_back(axis.name);
     it->divideBy(getDegree(rule, axis), *size);
   }
 }
 
 /// A dimension that is sharded and has another extent than the symbol that it
 /// is named after. Replicas follow from the degree, but for a number that is of
-/// a layer's own. What is kept has a message of its own.
+/// a layer's own. What is kept has a message of its own. Values of one extent
+/// may be divided by different axes, or by none.
 void DegreeChecker::divideDerived(DimAttr dim, ArrayAttr axes, bool isOfLayer) {
+  if (axes.empty() || !seen[isOfLayer].insert({dim, axes}).second)
+    return;
   std::optional<Exact> number = evaluate(dim.getExtent(), values);
   if (dim.getNames().size() != 1 || !number)
     return;
@@ -1101,20 +1143,18 @@ void DegreeChecker::divideDerived(DimAttr dim, ArrayAttr axes, bool isOfLayer) {
       (!isNumber && (hasCachedTokens(input.values) ||
                      findReplicas(preset, input.values, name))))
     return;
-  auto [own, isNew] = derived.try_emplace(
+  auto own = derived.try_emplace(
       isNumber ? name.str() + " = " + extent : extent,
       SymbolValue{int64_t(*number),
                   isNumber ? "a layer of its own size" : "the model"});
-  if (!isNew)
-    return;
   auto symbol = values.find(extent);
   const SymbolValue &value =
-      symbol == values.end() ? own->second : symbol->second;
+      symbol == values.end() ? own.first->second : symbol->second;
   for (const PresetPlan::Rule &rule : plan.rules)
     if (rule.rule.getDim() == name &&
         llvm::is_contained(axes, rule.rule.getAxis()))
       divide(rule, value, isNumber ? name.getValue() : StringRef(extent),
-             isNumber);
+             isNumber, axes);
 }
 
 /// The plan says what is sharded. Sizes of layers are those of parameters and

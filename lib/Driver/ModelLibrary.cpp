@@ -33,11 +33,10 @@ static std::vector<std::string> listFiles(StringRef folder, StringRef ending) {
   return files;
 }
 
-/// The .json files of a part of a folder of models: configurations, each a file
-/// of its name, or tables of families.
-static std::vector<std::string> listTables(StringRef folder, StringRef part) {
+/// The configurations of a folder of models, each a file of its name.
+static std::vector<std::string> listConfigFiles(StringRef folder) {
   llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path, part);
+  llvm::sys::path::append(path, "configs");
   return listFiles(path, ".json");
 }
 
@@ -66,40 +65,44 @@ static bool isFamily(StringRef file) {
              "families";
 }
 
-/// The names of the models in a file of the library.
-static std::vector<std::string> scanModels(StringRef file) {
+ArrayRef<std::string> ModelLibrary::getConfigs(StringRef file) {
+  auto [it, isNew] = configs.try_emplace(file.str());
+  if (!isNew)
+    return it->second;
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = readFile(file);
-  if (!buffer) {
+  if (buffer)
+    it->second = scanConfigs((*buffer)->getBuffer());
+  else
     llvm::consumeError(buffer.takeError());
-    return {};
-  }
-  StringRef text = (*buffer)->getBuffer();
-  return isFamily(file) ? listSizes(text) : scanConfigs(text);
+  return it->second;
 }
 
-/// The library file with a configuration of that name, or that is one; all
-/// names if there is none.
-static std::optional<std::string>
-findInLibrary(StringRef name, ArrayRef<std::string> path,
-              std::vector<std::string> &known) {
+std::optional<std::string> ModelLibrary::find(StringRef name) {
   for (const std::string &folder : path) {
-    for (const std::string &file : listTables(folder, "configs")) {
-      known.push_back(llvm::sys::path::stem(file).str());
-      if (known.back() == name)
+    for (const std::string &file : listConfigFiles(folder))
+      if (llvm::sys::path::stem(file) == name)
         return file;
-    }
-    std::vector<std::string> files = listTables(folder, "families");
-    llvm::append_range(files, listFiles(folder, ".mlir"));
-    for (const std::string &file : files)
-      for (const std::string &model : scanModels(file)) {
-        if (model == name)
-          return file;
-        known.push_back(model);
-      }
+    if (std::optional<std::string> file = families.findSize(folder, name))
+      return file;
+    for (const std::string &file : listFiles(folder, ".mlir"))
+      if (llvm::is_contained(getConfigs(file), name))
+        return file;
   }
-  llvm::sort(known);
-  known.erase(llvm::unique(known), known.end());
   return std::nullopt;
+}
+
+std::vector<std::string> ModelLibrary::list() {
+  std::vector<std::string> names;
+  for (const std::string &folder : path) {
+    for (const std::string &file : listConfigFiles(folder))
+      names.push_back(llvm::sys::path::stem(file).str());
+    llvm::append_range(names, families.listSizes(folder));
+    for (const std::string &file : listFiles(folder, ".mlir"))
+      llvm::append_range(names, getConfigs(file));
+  }
+  llvm::sort(names);
+  names.erase(llvm::unique(names), names.end());
+  return names;
 }
 
 static Error makeError(const Twine &message) {
@@ -128,12 +131,12 @@ static Error chooseConfig(Model &model, StringRef name) {
 
 /// The library file with the configuration `name`.
 static Expected<std::string> findModel(StringRef name, StringRef config,
-                                       ArrayRef<std::string> path) {
+                                       ModelLibrary &library) {
   if (name.ends_with(".mlir") || isConfigFile(name))
     return makeError("cannot open '" + name + "': no such file");
-  std::vector<std::string> known;
-  std::optional<std::string> file = findInLibrary(name, path, known);
+  std::optional<std::string> file = library.find(name);
   if (!file) {
+    std::vector<std::string> known = library.list();
     // There are hundreds: those that are spelled most like it.
     llvm::sort(known, [&](StringRef left, StringRef right) {
       return std::make_pair(name.edit_distance(left), left) <
@@ -161,17 +164,17 @@ static Expected<std::string> findModel(StringRef name, StringRef config,
 /// `size` is the name of a model in the table of a family, or empty.
 static Expected<ImportedModel> importText(const CompileRequest &request,
                                           StringRef file, StringRef size,
-                                          StringRef text,
+                                          StringRef text, ModelLibrary &library,
                                           const MessagePrinter &printer) {
   ImportOptions options;
   options.file = file.str();
   options.size = size.str();
-  options.modelPath = getModelPath(request.modelPath);
   // How weights are stored is said otherwise then.
   options.ignoresQuantization = request.ignoresQuantization ||
                                 request.strategy.isGiven(FieldId::weightDtype);
   auto tell = [&](const ToolMessage &message) { printer.print(message); };
-  std::optional<ImportedModel> imported = importConfig(text, options, tell);
+  std::optional<ImportedModel> imported =
+      importConfig(text, options, library.getFamilies(), tell);
   if (!imported)
     return makeError("");
   return std::move(*imported);
@@ -179,14 +182,14 @@ static Expected<ImportedModel> importText(const CompileRequest &request,
 
 /// A configuration becomes a model of one configuration.
 static Error makeModel(const CompileRequest &request, StringRef size,
-                       Model &model,
+                       ModelLibrary &library, Model &model,
                        std::unique_ptr<llvm::MemoryBuffer> &buffer,
                        const MessagePrinter &printer) {
   if (!request.config.empty())
     return makeError("--config " + request.config + " with '" + model.file +
                      "', which is a configuration itself");
-  Expected<ImportedModel> imported =
-      importText(request, model.file, size, buffer->getBuffer(), printer);
+  Expected<ImportedModel> imported = importText(
+      request, model.file, size, buffer->getBuffer(), library, printer);
   if (!imported)
     return imported.takeError();
   model.family = imported->family;
@@ -197,7 +200,7 @@ static Error makeModel(const CompileRequest &request, StringRef size,
 
 /// The text of the model that is asked for, the name of its file, and the name
 /// of its configuration, which may be empty.
-static Error readModel(const CompileRequest &request,
+static Error readModel(const CompileRequest &request, ModelLibrary &library,
                        std::unique_ptr<llvm::MemoryBuffer> &buffer,
                        std::string &file, StringRef &config) {
   const std::string &name = request.model;
@@ -211,8 +214,7 @@ static Error readModel(const CompileRequest &request,
   // A folder may have the name of a model: that of its traces, say.
   if (name != "-" &&
       (!llvm::sys::fs::exists(name) || llvm::sys::fs::is_directory(name))) {
-    Expected<std::string> found =
-        findModel(name, config, getModelPath(request.modelPath));
+    Expected<std::string> found = findModel(name, config, library);
     if (!found)
       return found.takeError();
     file = *found;
@@ -233,19 +235,21 @@ Expected<ImportedModel> stg::importModel(const CompileRequest &request,
   if (!isConfigFile(request.model))
     return makeError("'" + request.model +
                      "' is no configuration, expected a .json file");
-  if (Error error = readModel(request, buffer, file, config))
+  ModelLibrary library(getModelPath(request.modelPath));
+  if (Error error = readModel(request, library, buffer, file, config))
     return std::move(error);
-  return importText(request, file, /*size=*/"", buffer->getBuffer(), printer);
+  return importText(request, file, /*size=*/"", buffer->getBuffer(), library,
+                    printer);
 }
 
 Expected<Model> stg::loadModel(MLIRContext &context,
                                const CompileRequest &request,
-                               llvm::SourceMgr &sources,
+                               ModelLibrary &library, llvm::SourceMgr &sources,
                                const MessagePrinter &printer) {
   Model model;
   StringRef config;
   std::unique_ptr<llvm::MemoryBuffer> buffer;
-  if (Error error = readModel(request, buffer, model.file, config))
+  if (Error error = readModel(request, library, buffer, model.file, config))
     return error;
   model.family = llvm::sys::path::stem(model.file).str();
   if (isConfigFile(model.file)) {
@@ -253,7 +257,7 @@ Expected<Model> stg::loadModel(MLIRContext &context,
     StringRef size = model.file != request.model && isFamily(model.file)
                          ? config
                          : StringRef();
-    if (Error error = makeModel(request, size, model, buffer, printer))
+    if (Error error = makeModel(request, size, library, model, buffer, printer))
       return error;
     config = ""; // It has one.
   } else if (request.ignoresQuantization) {
@@ -262,16 +266,17 @@ Expected<Model> stg::loadModel(MLIRContext &context,
   }
   sources.AddNewSourceBuffer(std::move(buffer), SMLoc());
   model.module = parseSourceFile<ModuleOp>(sources, &context);
-  if (!model.module ||
-      failed(resolveImports(*model.module, getModelPath(request.modelPath))))
+  if (!model.module || failed(resolveImports(*model.module, library.getPath())))
     return makeError("");
   if (Error error = chooseConfig(model, config))
     return error;
   return model;
 }
 
-std::vector<std::string> stg::listLibrary(ArrayRef<std::string> path) {
-  std::vector<std::string> names;
-  (void)findInLibrary("", path, names);
-  return names;
+Expected<Model> stg::loadModel(MLIRContext &context,
+                               const CompileRequest &request,
+                               llvm::SourceMgr &sources,
+                               const MessagePrinter &printer) {
+  ModelLibrary library(getModelPath(request.modelPath));
+  return loadModel(context, request, library, sources, printer);
 }

@@ -12,6 +12,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "stg/Dialect/STG/IR/STG.h"
 #include "stg/Driver/Compile.h"
+#include "stg/Import/Family.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -26,10 +27,39 @@ struct Model {
       config; ///< Null if the file has none, or several and none was chosen.
 };
 
+/// The models in the folders of models. What has been read of them is kept for
+/// the next model: a library is for one call of a user, and for one thread.
+class ModelLibrary {
+public:
+  explicit ModelLibrary(std::vector<std::string> path)
+      : path(std::move(path)), families(this->path) {}
+
+  /// The file with a configuration of that name, or that is one.
+  std::optional<std::string> find(llvm::StringRef name);
+  /// The names of all models, sorted.
+  std::vector<std::string> list();
+
+  llvm::ArrayRef<std::string> getPath() const { return path; }
+  importer::FamilyLibrary &getFamilies() { return families; }
+
+private:
+  llvm::ArrayRef<std::string> getConfigs(llvm::StringRef file);
+
+  std::vector<std::string> path;
+  importer::FamilyLibrary families;
+  /// The names of the configurations in files of models.
+  std::map<std::string, std::vector<std::string>> configs;
+};
+
 /// Parses the text of the request, or its file, or the library file that has a
 /// configuration of that name. A file that is a configuration itself is made a
 /// model first. Errors in it go to the context's handler, and an
-/// error without a message is returned.
+/// error without a message is returned. The library is that of the request's
+/// path.
+llvm::Expected<Model> loadModel(mlir::MLIRContext &context,
+                                const CompileRequest &request,
+                                ModelLibrary &library, llvm::SourceMgr &sources,
+                                const MessagePrinter &printer);
 llvm::Expected<Model> loadModel(mlir::MLIRContext &context,
                                 const CompileRequest &request,
                                 llvm::SourceMgr &sources,
@@ -40,9 +70,6 @@ llvm::Expected<Model> loadModel(mlir::MLIRContext &context,
 /// Parameters of the blocks of `frozen`, patterns of names, are not trained.
 llvm::Error inlineBlocks(mlir::ModuleOp module,
                          llvm::ArrayRef<std::string> frozen = {});
-
-/// The names of all models in these folders, sorted.
-std::vector<std::string> listLibrary(llvm::ArrayRef<std::string> path);
 
 } // namespace stg
 

@@ -21,38 +21,60 @@ using namespace stg::importer;
 // Tables
 //===----------------------------------------------------------------------===//
 
-static Error readTable(StringRef file, std::map<std::string, Value> &tables) {
-  std::string name = sys::path::stem(file).str();
-  if (tables.count(name))
+FamilyLibrary::Table::Table(size_t number, StringRef folder, StringRef file)
+    : number(number), folder(folder), file(file), name(sys::path::stem(file)) {}
+
+Error FamilyLibrary::Table::read() {
+  if (buffer)
     return Error::success();
-  Expected<std::unique_ptr<MemoryBuffer>> buffer = stg::readFile(file);
-  if (!buffer)
-    return createStringError(file + ": " + toString(buffer.takeError()));
+  Expected<std::unique_ptr<MemoryBuffer>> opened = stg::readFile(file);
+  if (!opened)
+    return createStringError(file + ": " + toString(opened.takeError()));
+  buffer = std::move(*opened);
+  return Error::success();
+}
+
+Expected<bool> FamilyLibrary::Table::mayHave(StringRef text) {
+  if (Error error = read())
+    return std::move(error);
+  // With escapes, a text can be written in many ways.
+  StringRef all = buffer->getBuffer();
+  return all.contains(("\"" + text + "\"").str()) || all.contains('\\');
+}
+
+Expected<const Value *> FamilyLibrary::Table::get() {
+  if (value)
+    return &*value;
+  if (Error error = read())
+    return std::move(error);
   Value table;
   Problem problem;
-  if (!parseValue((*buffer)->getBuffer(), table, problem))
+  if (!parseValue(buffer->getBuffer(), table, problem))
     return createStringError(file + ":" + Twine(problem.place.line) + ":" +
                              Twine(problem.place.column) + ": " +
                              problem.message);
   if (table.kind != Value::Object)
     return createStringError(file + ": expected an object");
-  tables[name] = std::move(table);
-  return Error::success();
+  value = std::move(table);
+  return &*value;
 }
 
-Expected<FamilyLibrary> FamilyLibrary::load(ArrayRef<std::string> modelPath) {
-  FamilyLibrary library;
-  for (const std::string &folder : modelPath) {
+FamilyLibrary::FamilyLibrary(ArrayRef<std::string> modelPath) {
+  for (auto [number, folder] : llvm::enumerate(modelPath)) {
     SmallString<128> families(folder);
     sys::path::append(families, "families");
     std::error_code code;
     for (sys::fs::directory_iterator it(families, code), end;
          it != end && !code; it.increment(code))
       if (StringRef(it->path()).ends_with(".json"))
-        if (Error error = readTable(it->path(), library.tables))
-          return std::move(error);
+        tables.emplace_back(number, folder, it->path());
   }
-  return library;
+  llvm::sort(tables, [&](const Table &left, const Table &right) {
+    return std::tie(left.name, left.number) <
+           std::tie(right.name, right.number);
+  });
+  for (size_t i = 1; i < tables.size(); ++i)
+    tables[i].isHidden = tables[i].name == tables[i - 1].name;
 }
 
 /// The types that a table is for.
@@ -64,13 +86,61 @@ static std::vector<std::string> getTypesOf(const Value &table) {
   return types;
 }
 
-std::vector<std::string> FamilyLibrary::getTypes() const {
+Expected<std::vector<std::string>> FamilyLibrary::getTypes() {
   std::vector<std::string> types;
-  for (const auto &[name, table] : tables)
-    append_range(types, getTypesOf(table));
+  for (Table &table : tables) {
+    if (table.isHidden)
+      continue;
+    Expected<const Value *> value = table.get();
+    if (!value)
+      return value.takeError();
+    append_range(types, getTypesOf(**value));
+  }
   llvm::sort(types);
   types.erase(llvm::unique(types), types.end());
   return types;
+}
+
+/// The names of the sizes in a table.
+static std::vector<std::string> getSizesOf(const Value &table) {
+  std::vector<std::string> names;
+  if (const Value *sizes = table.find("sizes"))
+    for (const Member &size : sizes->members)
+      names.push_back(size.key);
+  return names;
+}
+
+std::optional<std::string> FamilyLibrary::findSize(StringRef folder,
+                                                   StringRef name) {
+  for (Table &table : tables) {
+    if (table.folder != folder)
+      continue;
+    Expected<bool> mayHave = table.mayHave(name);
+    if (!mayHave || !*mayHave) {
+      consumeError(mayHave.takeError());
+      continue;
+    }
+    Expected<const Value *> value = table.get();
+    if (!value)
+      consumeError(value.takeError());
+    else if (is_contained(getSizesOf(**value), name))
+      return table.file;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> FamilyLibrary::listSizes(StringRef folder) {
+  std::vector<std::string> names;
+  for (Table &table : tables) {
+    if (table.folder != folder)
+      continue;
+    Expected<const Value *> value = table.get();
+    if (value)
+      append_range(names, getSizesOf(**value));
+    else
+      consumeError(value.takeError());
+  }
+  return names;
 }
 
 /// Puts `own` over `base`: members over members, what is listed behind what is
@@ -96,11 +166,16 @@ static void mergeInto(Value &base, const Value &own, StringRef key) {
   }
 }
 
-Expected<Value> FamilyLibrary::getMerged(StringRef name, unsigned depth) const {
-  auto it = tables.find(name.str());
+Expected<Value> FamilyLibrary::getMerged(StringRef name, unsigned depth) {
+  // The first of its name is the one that hides the others.
+  auto it = llvm::find_if(
+      tables, [&](const Table &table) { return table.name == name; });
   if (it == tables.end() || depth > 8)
     return createStringError("there is no table '" + name + "' of a family");
-  const Value &own = it->second;
+  Expected<const Value *> value = it->get();
+  if (!value)
+    return value.takeError();
+  const Value &own = **value;
   const Value *basis = own.find("based_on");
   if (!basis)
     return own;
@@ -431,13 +506,18 @@ Error FamilyReader::read() {
 }
 
 Expected<std::vector<std::string>>
-FamilyLibrary::getTypesWith(StringRef architecture) const {
+FamilyLibrary::getTypesWith(StringRef architecture) {
   std::vector<std::string> types;
-  for (const auto &[name, table] : tables) {
-    std::vector<std::string> own = getTypesOf(table);
+  for (Table &table : tables) {
+    if (table.isHidden)
+      continue;
+    Expected<const Value *> value = table.get();
+    if (!value)
+      return value.takeError();
+    std::vector<std::string> own = getTypesOf(**value);
     if (own.empty())
       continue;
-    Expected<Value> merged = getMerged(name, 0);
+    Expected<Value> merged = getMerged(table.name, 0);
     if (!merged)
       return merged.takeError();
     const Value *list = merged->find("architectures");
@@ -448,15 +528,25 @@ FamilyLibrary::getTypesWith(StringRef architecture) const {
   return types;
 }
 
-Expected<std::optional<Family>> FamilyLibrary::find(StringRef type) const {
-  for (const auto &[name, table] : tables) {
-    if (!is_contained(getTypesOf(table), type))
+Expected<std::optional<Family>> FamilyLibrary::find(StringRef type) {
+  for (Table &table : tables) {
+    if (table.isHidden)
       continue;
-    Expected<Value> merged = getMerged(name, 0);
+    Expected<bool> mayHave = table.mayHave(type);
+    if (!mayHave)
+      return mayHave.takeError();
+    if (!*mayHave)
+      continue;
+    Expected<const Value *> value = table.get();
+    if (!value)
+      return value.takeError();
+    if (!is_contained(getTypesOf(**value), type))
+      continue;
+    Expected<Value> merged = getMerged(table.name, 0);
     if (!merged)
       return merged.takeError();
     Family family;
-    family.name = name;
+    family.name = table.name;
     if (Error error = FamilyReader(family, *merged).read())
       return std::move(error);
     return family;

@@ -8,6 +8,7 @@
 
 #include "stg/Import/Import.h"
 #include "Config.h"
+#include "stg/Import/Family.h"
 #include "stg/Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -37,20 +38,22 @@ namespace {
 /// One import, from the text to the model.
 class Importer {
 public:
-  Importer(const ImportOptions &options, MessageHandler tell)
-      : options(options), tell(tell) {}
+  Importer(const ImportOptions &options, FamilyLibrary &library,
+           MessageHandler tell)
+      : options(options), library(library), tell(tell) {}
 
   std::optional<ImportedModel> run(StringRef text);
 
 private:
   std::nullopt_t fail(Place place, const Twine &message);
+  std::nullopt_t failAsUnknown(Place place, const Twine &message);
   std::optional<Family> findFamily(const Value &root);
-  std::optional<Family> findByArchitecture(const Value &root,
-                                           const FamilyLibrary &library);
+  std::optional<Family> findByArchitecture(const Value &root);
   bool takeSize(Value &root);
   bool takeQuantization(Value &root);
 
   const ImportOptions &options;
+  FamilyLibrary &library;
   MessageHandler tell;
 };
 } // namespace
@@ -63,26 +66,31 @@ std::nullopt_t Importer::fail(Place place, const Twine &message) {
   return std::nullopt;
 }
 
+/// Ends with all types that are known, or says which table is not valid.
+std::nullopt_t Importer::failAsUnknown(Place place, const Twine &message) {
+  Expected<std::vector<std::string>> known = library.getTypes();
+  if (!known)
+    return fail(place, toString(known.takeError()));
+  return fail(place, message + "; known: " + joinWords(*known, "or"));
+}
+
 /// Where nothing says the type, one class may be that of one family alone.
-std::optional<Family>
-Importer::findByArchitecture(const Value &root, const FamilyLibrary &library) {
-  std::string known = joinWords(library.getTypes(), "or");
+std::optional<Family> Importer::findByArchitecture(const Value &root) {
   const Value *names = root.find("architectures");
   if (!names || names->kind != Value::List || names->list.empty() ||
       names->list.front().kind != Value::Text)
-    return fail(root.place, "has neither 'model_type' nor '_class_name', one "
-                            "of which says what the other keys mean; known: " +
-                                known);
+    return failAsUnknown(root.place,
+                         "has neither 'model_type' nor '_class_name', one "
+                         "of which says what the other keys mean");
   Expected<std::vector<std::string>> types =
       library.getTypesWith(names->list.front().text);
   if (!types)
     return fail(names->place, toString(types.takeError()));
   std::string given = "'architectures' is " + names->str();
   if (types->empty())
-    return fail(names->place, given +
-                                  ", which is no model of a known family, "
-                                  "and 'model_type' is not there; known: " +
-                                  known);
+    return failAsUnknown(names->place,
+                         given + ", which is no model of a known family, and "
+                                 "'model_type' is not there");
   if (types->size() > 1)
     return fail(names->place, given +
                                   ", which several families have; "
@@ -95,9 +103,6 @@ Importer::findByArchitecture(const Value &root, const FamilyLibrary &library) {
 }
 
 std::optional<Family> Importer::findFamily(const Value &root) {
-  Expected<FamilyLibrary> library = FamilyLibrary::load(options.modelPath);
-  if (!library)
-    return fail(root.place, toString(library.takeError()));
   const Value *type = root.find("model_type");
   StringRef key = "model_type";
   if (!type || type->isNull()) {
@@ -105,23 +110,22 @@ std::optional<Family> Importer::findFamily(const Value &root) {
     key = "_class_name";
   }
   if (!type || type->isNull())
-    return findByArchitecture(root, *library);
+    return findByArchitecture(root);
   if (type->kind != Value::Text)
     return fail(type->place,
                 "'" + key + "' is " + type->str() + ", expected a text");
-  Expected<std::optional<Family>> family = library->find(type->text);
+  Expected<std::optional<Family>> family = library.find(type->text);
   if (!family)
     return fail(type->place, toString(family.takeError()));
   if (*family)
     return std::move(*family);
   const Value *architectures = root.find("architectures");
-  return fail(type->place,
-              "'" + key + "' is " + type->str() +
-                  (architectures && !architectures->isNull()
-                       ? ", with 'architectures' " + architectures->str()
-                       : "") +
-                  ", which is not known; known: " +
-                  joinWords(library->getTypes(), "or"));
+  return failAsUnknown(
+      type->place, "'" + key + "' is " + type->str() +
+                       (architectures && !architectures->isNull()
+                            ? ", with 'architectures' " + architectures->str()
+                            : "") +
+                       ", which is not known");
 }
 
 /// Puts one of the sizes of a family in the place of its table: a configuration
@@ -197,19 +201,9 @@ std::optional<ImportedModel> Importer::run(StringRef text) {
   return model;
 }
 
-std::vector<std::string> stg::listSizes(StringRef table) {
-  Value root;
-  Problem problem;
-  std::vector<std::string> names;
-  if (parseValue(table, root, problem))
-    if (const Value *sizes = root.find("sizes"))
-      for (const Member &size : sizes->members)
-        names.push_back(size.key);
-  return names;
-}
-
 std::optional<ImportedModel> stg::importConfig(StringRef text,
                                                const ImportOptions &options,
+                                               FamilyLibrary &families,
                                                MessageHandler tell) {
-  return Importer(options, tell).run(text);
+  return Importer(options, families, tell).run(text);
 }

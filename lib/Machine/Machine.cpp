@@ -198,7 +198,7 @@ Error Machine::set(StringRef assignment) {
   auto fail = [key = key](const Twine &message) {
     return createStringError(shortenText(key) + ": " + message);
   };
-  if (text.empty())
+  if (key.empty() || text.empty())
     return createStringError("'" + shortenText(assignment) +
                              "': expected KEY=VALUE");
   if (key.starts_with("network.") && key.ends_with(".ranks"))

@@ -187,13 +187,16 @@ std::string stg::listMachineUnits(Dimension dimension) {
   return joinWords(names, "or");
 }
 
-/// 1e9 as "1e+09", and none of the limits that are none.
+/// 1e9 as "1e+09".
+static std::string printLimit(double limit, double factor) {
+  std::string text;
+  raw_string_ostream(text) << format("%g", limit / factor);
+  return text;
+}
+
+/// Without the limits that are none.
 static std::string describeRange(const MachineKey &key, double factor) {
-  auto print = [&](double limit) {
-    std::string text;
-    raw_string_ostream(text) << format("%g", limit / factor);
-    return text;
-  };
+  auto print = [&](double limit) { return printLimit(limit, factor); };
   if (key.least == kLeast)
     return key.most == kAny ? "more than 0"
                             : "more than 0 and at most " + print(key.most);
@@ -209,6 +212,9 @@ Error stg::checkMachineNumber(const MachineKey &key, const MachineUnit &unit,
                              listMachineUnits(key.dimension) + ", got one in " +
                              unit.name);
   double value = given * unit.factor;
+  if (std::isinf(value) && value > 0 && key.most == kAny)
+    return createStringError("expected a number of at most " +
+                             printLimit(kAny, unit.factor));
   if (std::isfinite(value) && value >= key.least && value <= key.most)
     return Error::success();
   return createStringError("expected a number " +

@@ -42,6 +42,11 @@ Expected<Machine> stg::loadMachine(StringRef name,
     return machine;
   if (point.empty())
     return machine;
+  for (StringRef change : changes)
+    if (change.split('=').first == point.split('=').first)
+      return createStringError("--machine-set " + change +
+                               " has no effect: --sweep-machine gives this "
+                               "number its values");
   Error error = machine->set(point);
   if (!error)
     error = machine->check();

@@ -142,7 +142,7 @@ std::string Field::getExpectation() const {
   case Kind::Text:
     return "a text";
   case Kind::Texts:
-    return "a list of texts";
+    return "a list of texts that are not empty";
   case Kind::Object:
     return "NAME=VALUE with an integer or the value of an option";
   case Kind::Loads:

@@ -182,6 +182,12 @@ template <typename T> struct FieldType<std::vector<T>> {
   static constexpr Field::Kind kind =
       std::is_same_v<T, int64_t> ? Field::Kind::Integers : Field::Kind::Texts;
 
+  /// A text that is nothing names nothing, and is not there when it is printed.
+  static bool isEmpty(const T &element) {
+    if constexpr (std::is_same_v<T, std::string>)
+      return element.empty();
+    return false;
+  }
   static llvm::Expected<std::vector<T>> parse(const Field &field,
                                               llvm::StringRef text) {
     std::vector<T> list;
@@ -192,6 +198,8 @@ template <typename T> struct FieldType<std::vector<T>> {
       llvm::Expected<T> element = FieldType<T>::parse(field, word);
       if (!element)
         return element.takeError();
+      if (isEmpty(*element))
+        return expected(field);
       list.push_back(*element);
     }
     return list;
@@ -206,6 +214,8 @@ template <typename T> struct FieldType<std::vector<T>> {
       llvm::Expected<T> element = FieldType<T>::read(field, entry);
       if (!element)
         return element.takeError();
+      if (isEmpty(*element))
+        return expected(field);
       list.push_back(*element);
     }
     return list;

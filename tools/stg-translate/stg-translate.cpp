@@ -18,6 +18,7 @@
 #include "mlir/Support/Timing.h"
 #include "mlir/Support/ToolUtilities.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
+#include "stg/Import/Family.h"
 #include "stg/Import/Import.h"
 #include "stg/Support/Files.h"
 #include "stg/Support/Installation.h"
@@ -100,10 +101,10 @@ static LogicalResult printImported(const ConfigFlags &flags,
       sources.getMemoryBuffer(sources.getMainFileID());
   stg::ImportOptions options;
   options.file = buffer->getBufferIdentifier().str();
-  options.modelPath = stg::getModelPath(flags.modelPath);
+  stg::importer::FamilyLibrary families(stg::getModelPath(flags.modelPath));
   options.ignoresQuantization = flags.ignoreQuantization;
   auto model = stg::importConfig(
-      buffer->getBuffer(), options,
+      buffer->getBuffer(), options, families,
       [&](const stg::ToolMessage &message) { report(message, context); });
   if (!model)
     return failure();

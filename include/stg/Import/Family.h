@@ -18,6 +18,7 @@
 #define STG_IMPORT_FAMILY_H
 
 #include "stg/Import/Expression.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <map>
 #include <set>
 
@@ -103,26 +104,55 @@ struct Family {
   }
 };
 
-/// The tables in the folders of models.
+/// The tables in the folders of models; those of an earlier folder hide later
+/// ones of their name. A table is read and parsed when something needs it, and
+/// then kept: a library is for one call of a user, who may edit tables between
+/// calls, and for one thread.
 class FamilyLibrary {
 public:
-  /// Reads all of them; those of an earlier folder hide later ones.
-  static llvm::Expected<FamilyLibrary>
-  load(llvm::ArrayRef<std::string> modelPath);
+  explicit FamilyLibrary(llvm::ArrayRef<std::string> modelPath);
 
   /// The table of a `model_type` or `_class_name`; none if there is none.
-  llvm::Expected<std::optional<Family>> find(llvm::StringRef type) const;
+  llvm::Expected<std::optional<Family>> find(llvm::StringRef type);
   /// A type of each table that is for an architecture, sorted.
   llvm::Expected<std::vector<std::string>>
-  getTypesWith(llvm::StringRef architecture) const;
+  getTypesWith(llvm::StringRef architecture);
   /// All types, sorted.
-  std::vector<std::string> getTypes() const;
+  llvm::Expected<std::vector<std::string>> getTypes();
+
+  /// The file among those of a folder of models, hidden or not, in which a size
+  /// has that name.
+  std::optional<std::string> findSize(llvm::StringRef folder,
+                                      llvm::StringRef name);
+  /// The names of all sizes in the tables of a folder of models. A table that
+  /// is not valid has none.
+  std::vector<std::string> listSizes(llvm::StringRef folder);
 
 private:
-  llvm::Expected<Value> getMerged(llvm::StringRef name, unsigned depth) const;
+  /// A file, of which no more is read than was asked for.
+  class Table {
+  public:
+    Table(size_t number, llvm::StringRef folder, llvm::StringRef file);
 
-  /// By the names of files.
-  std::map<std::string, Value> tables;
+    /// Whether a text of the table may be this: false costs no parsing.
+    llvm::Expected<bool> mayHave(llvm::StringRef text);
+    llvm::Expected<const Value *> get();
+
+    size_t number; ///< Of the folder.
+    std::string folder, file, name;
+    bool isHidden = false;
+
+  private:
+    llvm::Error read();
+
+    std::unique_ptr<llvm::MemoryBuffer> buffer;
+    std::optional<Value> value;
+  };
+
+  llvm::Expected<Value> getMerged(llvm::StringRef name, unsigned depth);
+
+  /// By name; of one name, in the order of folders.
+  std::vector<Table> tables;
 };
 
 } // namespace stg::importer

@@ -20,15 +20,15 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace stg {
+namespace importer {
+class FamilyLibrary;
+}
 
 struct ImportOptions {
   /// What messages call the file, and what the model is called after.
   std::string file;
-  /// Folders of models, in which the tables of families are.
-  std::vector<std::string> modelPath;
   /// The text is the table of a family, and the configuration that of this
   /// name among its sizes.
   std::string size;
@@ -41,9 +41,6 @@ struct ImportedModel {
   std::string text; ///< That of a `.mlir` file with one configuration.
 };
 
-/// The names of the sizes in the table of a family; none if it is not valid.
-std::vector<std::string> listSizes(llvm::StringRef table);
-
 using MessageHandler = llvm::function_ref<void(const ToolMessage &)>;
 
 /// True if a file of this name is read as a configuration, not as a model.
@@ -53,6 +50,7 @@ bool isConfigFile(llvm::StringRef path);
 /// so is what the model leaves out.
 std::optional<ImportedModel> importConfig(llvm::StringRef text,
                                           const ImportOptions &options,
+                                          importer::FamilyLibrary &families,
                                           MessageHandler tell);
 
 } // namespace stg

@@ -516,6 +516,14 @@ def check_models(folder):
     broken = dict(CONFIG, hidden_size="wide")
     expect(stg.Error, lambda: stg.import_config("x.json", text=json.dumps(broken)), "x.json:1:")
     expect(stg.Error, lambda: stg.import_config("x.mlir"), "is no configuration")
+    # Tables that are edited between calls are read again.
+    table = folder / "families" / "mine.json"
+    table.parent.mkdir(exist_ok=True)
+    for layers in 1, 3:
+        table.write_text(json.dumps({"based_on": "llama", "types": ["mine"],
+                                     "keys": {"num_hidden_layers": layers}}))
+        mine = stg.import_config("x.json", text='{"model_type": "mine"}', models=[folder])
+        assert mine.family == "mine" and f" L = {layers}}}" in mine.text
     known = {entry.name: entry for entry in stg.list_models()}
     assert known["llama3-8b"].parameters == 8030261248 and len(known) > 20
 

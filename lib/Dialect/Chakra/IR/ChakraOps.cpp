@@ -9,6 +9,7 @@
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
 #include "mlir/IR/Builders.h"
 #include "stg/Dialect/Sym/IR/Schedules.h"
+#include "stg/Support/Names.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -82,19 +83,9 @@ static void printCollKind(OpAsmPrinter &printer, Operation *,
 #define GET_OP_CLASSES
 #include "stg/Dialect/Chakra/IR/ChakraOps.cpp.inc"
 
-/// Names go into files that other tools read: commas and equals signs are
-/// separators in the logs of simulators, and protobuf strings are UTF-8.
 LogicalResult stg::chakra::detail::verifyName(Operation *op, StringRef name) {
-  if (name.empty())
-    return op->emitOpError("expects a name that is not empty");
-  for (unsigned char c : name)
-    if (c < 0x20 || c == 0x7f || c == ',' || c == '=')
-      return op->emitOpError("expects a name without control characters, "
-                             "commas and equals signs, found '")
-             << name << "'";
-  const llvm::UTF8 *begin = name.bytes_begin();
-  if (!llvm::isLegalUTF8String(&begin, name.bytes_end()))
-    return op->emitOpError("expects a name in UTF-8");
+  if (std::string flaw = findFlawOfName(name); !flaw.empty())
+    return op->emitOpError("expects ") << flaw;
   return success();
 }
 

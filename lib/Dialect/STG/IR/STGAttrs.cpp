@@ -9,6 +9,7 @@
 #include "stg/Dialect/STG/IR/STGAttrs.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "stg/Dialect/STG/IR/STGOpBase.h"
+#include "stg/Support/Names.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -107,6 +108,8 @@ LogicalResult OriginAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects a name, a phase or a role in an origin";
   if (name && name.empty()) // origin_c2
     return emitError() << "expects a name that is not empty in an origin";
+  if (std::string flaw = name ? findFlawOfName(name) : ""; !flaw.empty())
+    return emitError() << "expects " << flaw;
   return success();
 }
 

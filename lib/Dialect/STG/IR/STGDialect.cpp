@@ -13,6 +13,7 @@
 #include "stg/Dialect/STG/IR/Mixers.h"
 #include "stg/Dialect/STG/IR/STGOpBase.h"
 #include "stg/Dialect/Sym/IR/Bytecode.h"
+#include "stg/Support/Names.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -153,9 +154,12 @@ static InFlightDiagnostic refuseValue(Operation *op, NamedAttribute attribute) {
 
 static LogicalResult verifyText(Operation *op, NamedAttribute attribute) {
   auto text = dyn_cast<StringAttr>(attribute.getValue());
-  if (text && !text.getValue().empty())
-    return success();
-  return refuseValue(op, attribute) << "a text that is not empty";
+  if (!text || text.getValue().empty())
+    return refuseValue(op, attribute) << "a text that is not empty";
+  if (std::string flaw = findFlawOfName(text); !flaw.empty())
+    return op->emitOpError("expects as '")
+           << attribute.getName().getValue() << "' " << flaw;
+  return success();
 }
 
 static LogicalResult verifyTexts(Operation *op, NamedAttribute attribute) {

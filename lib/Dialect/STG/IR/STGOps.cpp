@@ -17,6 +17,7 @@
 #include "stg/Dialect/STG/IR/Blocks.h"
 #include "stg/Dialect/STG/IR/STGOpBase.h"
 #include "stg/Dialect/Sym/IR/Schedules.h"
+#include "stg/Support/Names.h"
 
 using namespace mlir;
 using namespace stg;
@@ -353,6 +354,8 @@ LogicalResult ParamOp::verify() { // param_c1
   if (getParamName().find_first_of(",=/") != StringRef::npos)
     return emitOpError("has the name '")
            << getParamName() << "', which may not contain ',', '=' or '/'";
+  if (std::string flaw = findFlawOfName(getParamName()); !flaw.empty())
+    return emitOpError("expects ") << flaw;
   return stg::detail::verifyLayout(*this, getLayout(), getType()); // param_c2
 }
 

@@ -12,6 +12,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/IR/STGOpBase.h"
+#include "stg/Support/Names.h"
 #include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
@@ -442,6 +443,8 @@ LogicalResult RepeatOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 LogicalResult RepeatOp::verify() {
   if (getRepeatName().empty())
     return emitOpError("expects a name");
+  if (std::string flaw = findFlawOfName(getRepeatName()); !flaw.empty())
+    return emitOpError("expects ") << flaw;
   if (!isCount(getCount())) // repeat_c3
     return emitOpError("repeats ")
            << getCount().str() << " times, expected an integer of at least 1";

@@ -28,6 +28,7 @@ private:
   DimAttr cut(DimAttr dim, SymExpr number);
   LogicalResult replace(func::FuncOp function, SymExpr number);
   LogicalResult checkLoads(func::FuncOp function);
+  LogicalResult checkLoops(func::FuncOp function);
 
   bool isFound = false; ///< A dimension of the batch.
 };
@@ -94,6 +95,19 @@ LogicalResult MicroBatch::checkLoads(func::FuncOp function) {
   return failure(walked.wasInterrupted());
 }
 
+/// A stack has a dimension that is named after its loop, which is not cut.
+LogicalResult MicroBatch::checkLoops(func::FuncOp function) {
+  WalkResult walked = function.walk([&](ScanOpInterface scan) {
+    if (scan.getScopeName() != batch)
+      return WalkResult::advance();
+    scan->emitOpError("is named '")
+        << batch << "', as the batch is, which would cut what the loop stacks; "
+        << "give the loop another name";
+    return WalkResult::interrupt();
+  });
+  return failure(walked.wasInterrupted());
+}
+
 void MicroBatch::runOnOperation() {
   ModuleOp module = getOperation();
   FailureOr<SymExpr> number = parseCount();
@@ -103,7 +117,8 @@ void MicroBatch::runOnOperation() {
     return;
   isFound = false;
   for (auto function : module.getOps<func::FuncOp>())
-    if (failed(checkLoads(function)) || failed(replace(function, *number)))
+    if (failed(checkLoads(function)) || failed(checkLoops(function)) ||
+        failed(replace(function, *number)))
       return signalPassFailure();
   if (isFound)
     return;

@@ -448,8 +448,12 @@ SmallVector<LayerModule> Recompute::getModules(ScanOpInterface forward) {
 /// that there are. Core attention is what is replayed of any model if nothing
 /// is named.
 LogicalResult Recompute::checkModules() {
-  if (kinds == parseRecomputeModules(StringRef("all")))
-    return success();
+  if (kinds == parseRecomputeModules(StringRef("all"))) {
+    if (!present.empty())
+      return success();
+    return getOperation().emitError(
+        "no layer has a part that is to be replayed");
+  }
   for (RecomputeModule kind : kinds) {
     if (kind == RecomputeModule::CoreAttn || present.count(kind))
       continue;
