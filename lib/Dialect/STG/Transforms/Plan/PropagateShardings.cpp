@@ -649,8 +649,11 @@ static SmallVector<Attribute> getReachable(OpResult value) {
 /// a gradient, which is reduced then; or if it is reduced there in any case.
 static bool passesSum(OpOperand &use, ArrayRef<Attribute> axes,
                       const GradientFlow &gradients) {
+  // What the op computes in shares is partial over further axes.
   auto isPassed = [&](Value next) {
-    return next.use_empty() || areSameAxes(getPlannedPartial(next), axes);
+    return next.use_empty() || llvm::all_of(axes, [&](Attribute axis) {
+             return llvm::is_contained(getPlannedPartial(next), axis);
+           });
   };
   if (isOptimizerRead(use) || isa<func::ReturnOp>(use.getOwner()))
     return true;
