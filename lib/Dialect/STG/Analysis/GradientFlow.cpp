@@ -38,9 +38,40 @@ bool stg::isStepReduction(Operation *op) {
          getPhase(op) == Phase::GradSync;
 }
 
+/// Adds parameters and constants, and what ops make of these alone, also where
+/// a scan has stacked it.
+void GradientFlow::addMadeOfParameters(Block &block) {
+  auto isMade = [&](Value value) { return madeOfParameters.contains(value); };
+  for (Operation &op : block) {
+    auto scan = dyn_cast<ScanOpInterface>(op);
+    if (scan)
+      for (auto [arg, stack] :
+           llvm::zip_equal(scan.getSliceArgs(), scan.getStacks()))
+        if (isMade(stack))
+          madeOfParameters.insert(arg);
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        addMadeOfParameters(inner);
+    if (scan) {
+      for (OpResult stack : scan.getStackedResults())
+        if (isMade(getStackedOperand(stack)->get()))
+          madeOfParameters.insert(stack);
+    } else if (isa<ParamOp, SplatOp>(op) ||
+               (op.getNumRegions() == 0 && op.getNumOperands() > 0 &&
+                llvm::all_of(op.getOperands(), isMade))) {
+      madeOfParameters.insert_range(op.getResults());
+    }
+  }
+}
+
 /// Each value after all that it is handed on to, so that each is looked at
 /// once: what a loop makes before its body, what it reads after that.
-GradientFlow::GradientFlow(Operation *function) {
+GradientFlow::GradientFlow(Operation *function, bool throughOps)
+    : throughOps(throughOps) {
+  if (throughOps)
+    for (Region &region : function->getRegions())
+      for (Block &block : region)
+        addMadeOfParameters(block);
   for (Region &region : function->getRegions())
     for (Block &block : region)
       visitBlock(block);
@@ -119,11 +150,27 @@ bool GradientFlow::addUse(OpOperand &use, Flow &flow) {
   if (isReduction(user))
     return addNext(user->getResult(use.getOperandNumber()), /*stacks=*/0,
                    /*isTerm=*/false, flow);
-  auto linear = dyn_cast<ShardableOpInterface>(user);
-  return linear && linear.isLinear() &&
-         llvm::all_of(user->getResults(), [&](Value result) {
-           return addNext(result, /*stacks=*/0, /*isTerm=*/true, flow);
-         });
+  return addOp(use, flow);
+}
+
+/// Goes on with what an op makes that is linear in all that it reads, or in the
+/// gradient alone.
+bool GradientFlow::addOp(OpOperand &use, Flow &flow) {
+  auto op = dyn_cast<ShardableOpInterface>(use.getOwner());
+  if (!op)
+    return false;
+  if (!op.isLinear()) {
+    auto isOther = [&](OpOperand &other) {
+      return &other != &use && !madeOfParameters.contains(other.get());
+    };
+    if (!throughOps || !op.isLinearIn(use.getOperandNumber()) ||
+        llvm::any_of(op->getOpOperands(), isOther))
+      return false;
+  }
+  return llvm::all_of(op->getResults(), [&](Value result) {
+    return (throughOps && result.use_empty()) ||
+           addNext(result, /*stacks=*/0, /*isTerm=*/true, flow);
+  });
 }
 
 const GradientFlow::Flow *GradientFlow::lookup(Value value) const {

@@ -36,7 +36,9 @@ bool isStepReduction(mlir::Operation *op);
 /// The gradients of a function, as an analysis of MLIR.
 class GradientFlow {
 public:
-  explicit GradientFlow(mlir::Operation *function);
+  /// With `throughOps` also what becomes a gradient by ops that are linear in
+  /// it and read parameters, or what is made of them, beside it.
+  explicit GradientFlow(mlir::Operation *function, bool throughOps = false);
 
   /// How a gradient reaches the optimizer.
   struct Flow {
@@ -71,7 +73,12 @@ private:
   void visit(mlir::Value value);
   bool addUse(mlir::OpOperand &use, Flow &flow);
   bool addNext(mlir::Value next, int stacks, bool isTerm, Flow &flow);
+  bool addOp(mlir::OpOperand &use, Flow &flow);
 
+  void addMadeOfParameters(mlir::Block &block);
+
+  bool throughOps;
+  llvm::DenseSet<mlir::Value> madeOfParameters;
   llvm::DenseMap<mlir::Value, Flow> flows;
 };
 

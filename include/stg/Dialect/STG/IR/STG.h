@@ -61,6 +61,17 @@ template <unsigned Operand> struct DestroysOperand {
   };
 };
 
+/// The op is linear in each of these operands, as numbered in its definition,
+/// while the others stay; see `ShardableOpInterface::isLinearIn`.
+template <unsigned... Operands> struct LinearIn {
+  template <typename ConcreteType>
+  class Impl : public mlir::OpTrait::TraitBase<ConcreteType,
+                                               LinearIn<Operands...>::Impl> {
+  public:
+    static constexpr unsigned kLinearOperands[] = {Operands...};
+  };
+};
+
 /// A misspelled attribute is an error, not an attribute that nobody reads.
 template <typename ConcreteType>
 class DeclaredAttributes

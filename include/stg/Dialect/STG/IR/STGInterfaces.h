@@ -165,6 +165,27 @@ public:
 };
 
 namespace detail {
+template <typename OpTy, typename = void>
+struct HasLinearOperands : std::false_type {};
+template <typename OpTy>
+struct HasLinearOperands<OpTy, std::void_t<decltype(OpTy::kLinearOperands)>>
+    : std::true_type {};
+
+/// Whether the op has the trait `LinearIn` of this operand, or is linear in it
+/// because it is in all.
+template <typename OpTy> bool isLinearIn(OpTy op, unsigned operand) {
+  if constexpr (HasLinearOperands<OpTy>::value) {
+    for (unsigned declared : OpTy::kLinearOperands) {
+      auto [first, length] = op.getODSOperandIndexAndLength(declared);
+      if (operand >= first && operand < first + length)
+        return true;
+    }
+    return false;
+  } else {
+    return op.isMultilinear() || (op.isLinear() && op->getNumOperands() == 1);
+  }
+}
+
 /// Checks what a collective says without its mesh.
 llvm::LogicalResult verifyCollective(mlir::Operation *op);
 /// The discardable attribute `stg.factors`, of an op that does not declare it.

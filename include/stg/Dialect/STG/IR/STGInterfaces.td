@@ -50,6 +50,16 @@ def ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
       /*defaultImplementation=*/"return false;">,
     InterfaceMethod<
       /*desc=*/[{
+        True if all results are linear in this tensor operand while the others stay. It may
+        then be a partial sum where the others are the same on all devices, and so are the
+        results: what backward makes of a gradient and of parameters is reduced behind it.
+        By default what the trait `STG_LinearIn` says, or else what follows from the two
+        methods above.
+      }],
+      "bool", "isLinearIn", (ins "unsigned":$operand), /*methodBody=*/"",
+      /*defaultImplementation=*/"return ::stg::detail::isLinearIn($_op, operand);">,
+    InterfaceMethod<
+      /*desc=*/[{
         Called when the op becomes that of one device, with the axes over which it
         computes each factor: it records in attributes what it must know of its shard
         beyond the shapes.

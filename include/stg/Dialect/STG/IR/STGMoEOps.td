@@ -32,7 +32,7 @@ def SoftmaxOp : STG_InferredOp<"softmax", [STG_Differentiable]> {
   let results = (outs STG_Tensor:$result);
 }
 
-def SoftmaxGradOp : STG_ExplicitOp<"softmax_grad"> {
+def SoftmaxGradOp : STG_ExplicitOp<"softmax_grad", [STG_LinearIn<[1]>]> {
   let summary = "gradient of stg.softmax";
   let description = [{
     From the softmax and the gradient of it. Operations: 4 per element.
@@ -101,7 +101,7 @@ def DivideBySumOp : STG_InferredOp<"divide_by_sum", [STG_Differentiable]> {
   let results = (outs STG_Tensor:$result, STG_Tensor:$sum);
 }
 
-def DivideBySumGradOp : STG_ExplicitOp<"divide_by_sum_grad"> {
+def DivideBySumGradOp : STG_ExplicitOp<"divide_by_sum_grad", [STG_LinearIn<[2]>]> {
   let summary = "gradient of stg.divide_by_sum";
   let description = [{
     From the quotients, the sums and the gradient. Operations: 4 per element (product with
@@ -176,7 +176,7 @@ def DispatchWeightsGradOp : STG_ExplicitOp<"dispatch_weights_grad"> {
   let hasVerifier = 1;
 }
 
-def CombineOp : STG_InferredOp<"combine", [STG_Differentiable]> {
+def CombineOp : STG_InferredOp<"combine", [STG_Differentiable, STG_LinearIn<[0]>]> {
   let summary = "sums the outputs of each token's experts, weighted";
   let description = [{
     The inverse of `stg.dispatch`. Operations: 2 per token, expert of the token and element;

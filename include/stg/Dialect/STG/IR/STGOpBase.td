@@ -40,6 +40,13 @@ class STG_Destroys<int operand>
   let cppNamespace = "::stg";
 }
 
+/// The op is linear in each of these operands while the others stay: a partial sum may
+/// be one of them, if the others are the same on all devices.
+class STG_LinearIn<list<int> operands>
+    : ParamNativeOpTrait<"LinearIn", !interleave(operands, ", ")> {
+  let cppNamespace = "::stg";
+}
+
 class STG_Op<string mnemonic, list<Trait> traits = [],
              Dialect dialect = STG_Dialect>
     : Op<dialect, mnemonic, !listconcat([STG_DeclaredAttributes], traits)>;

@@ -250,7 +250,7 @@ def MulOp : STG_PointwiseOp<"mul", "1", "", [Commutative, STG_Differentiable,
   let args = (ins STG_Tensor:$lhs, STG_Tensor:$rhs);
 }
 
-def CastOp : STG_ExplicitOp<"cast", [STG_Differentiable]> {
+def CastOp : STG_ExplicitOp<"cast", [STG_Differentiable, STG_LinearIn<[0]>]> {
   let summary = "the same values in another element type";
   let description = [{
     Operations: 1 per element. What a parameter is cast to is cast again where it is
@@ -310,7 +310,7 @@ def ActivationOp : STG_PointwiseOp<"activation",
 }
 
 def ActivationGradOp : STG_PointwiseOp<"activation_grad",
-    "getActivationGradOperations(getFunction())"> {
+    "getActivationGradOperations(getFunction())", "", [STG_LinearIn<[1]>]> {
   let summary = "gradient of stg.activation";
   let description = [{
     From what the activation has saved, its input or its result, and the gradient of its
@@ -343,7 +343,7 @@ def LearnedActivationOp : STG_InferredOp<"learned_activation", [STG_Differentiab
 }
 
 def LearnedActivationGradOp
-    : STG_ExplicitOp<"learned_activation_grad", [STG_MadeIfRead]> {
+    : STG_ExplicitOp<"learned_activation_grad", [STG_MadeIfRead, STG_LinearIn<[2]>]> {
   let summary = "gradient of stg.learned_activation with respect to input and numbers";
   let description = [{
     Operations per element: `prelu` 4, of which 1 is for both gradients (the comparison), 1
@@ -373,7 +373,7 @@ def ClampOp : STG_PointwiseOp<"clamp", "2", "ClampGradOp"> {
   let args = (ins STG_Tensor:$input);
 }
 
-def ClampGradOp : STG_PointwiseOp<"clamp_grad", "3"> {
+def ClampGradOp : STG_PointwiseOp<"clamp_grad", "3", "", [STG_LinearIn<[1]>]> {
   let summary = "gradient of stg.clamp, from its input";
   let description = [{
     The gradient of the result where the input is between the limits, else zero. Operations:
@@ -399,7 +399,7 @@ def DropoutOp : STG_InferredOp<"dropout", [STG_Differentiable]> {
   let moreDefinitions = STG_Pointwise<"2">.rule;
 }
 
-def DropoutGradOp : STG_InferredOp<"dropout_grad"> {
+def DropoutGradOp : STG_InferredOp<"dropout_grad", [STG_LinearIn<[1]>]> {
   let summary = "gradient of stg.dropout";
   let description = [{
     The gradient of the result where the mask is set, scaled, else zero. Operations: 1 per
@@ -434,7 +434,7 @@ def GluOp : STG_InferredOp<"glu", [STG_Differentiable]> {
   let leading = [STG_EnumLeading<"Activation", "function">];
 }
 
-def GluGradOp : STG_InferredOp<"glu_grad"> {
+def GluGradOp : STG_InferredOp<"glu_grad", [STG_LinearIn<[1]>]> {
   let summary = "gradient of stg.glu";
   let description = [{
     From the input (gate and up) and the gradient of the result; gives the gradient
@@ -466,7 +466,7 @@ def RmsNormOp : STG_InferredOp<"rms_norm", [STG_Differentiable]> {
   let results = (outs STG_Tensor:$result, STG_Tensor:$rstd);
 }
 
-def RmsNormGradOp : STG_ExplicitOp<"rms_norm_grad", [STG_MadeIfRead]> {
+def RmsNormGradOp : STG_ExplicitOp<"rms_norm_grad", [STG_MadeIfRead, STG_LinearIn<[3]>]> {
   let summary = "gradient of stg.rms_norm with respect to input and weight";
   let description = [{
     Operations: 9 per element and 1 per row; without a weight 6 per element. Where nobody
@@ -500,7 +500,7 @@ def LayerNormOp : STG_InferredOp<"layer_norm", [STG_Differentiable]> {
   let results = (outs STG_Tensor:$result, STG_Tensor:$mean, STG_Tensor:$rstd);
 }
 
-def LayerNormGradOp : STG_ExplicitOp<"layer_norm_grad", [STG_MadeIfRead]> {
+def LayerNormGradOp : STG_ExplicitOp<"layer_norm_grad", [STG_MadeIfRead, STG_LinearIn<[4]>]> {
   let summary = "gradient of stg.layer_norm with respect to input, weight and bias";
   let description = [{
     Operations: 12 per element and 2 per row; without a bias 11, without a weight 8 per
@@ -540,7 +540,7 @@ def BiasAddOp : STG_InferredOp<"bias_add", [STG_Differentiable]> {
   let useCustomPropertiesEncoding = 1;
 }
 
-def BiasGradOp : STG_ExplicitOp<"bias_grad"> {
+def BiasGradOp : STG_ExplicitOp<"bias_grad", [STG_LinearIn<[0]>]> {
   let summary = "gradient of stg.bias_add with respect to the bias";
   let description = [{
     The sum of `dy` over the dimensions that the bias lacks. Operations: 1 per element
@@ -989,7 +989,7 @@ def GatherOp : STG_InferredOp<"gather", [STG_Differentiable]> {
   let leading = [STG_Leading<"Int", "dim">];
 }
 
-def GatherGradOp : STG_ExplicitOp<"gather_grad"> {
+def GatherGradOp : STG_ExplicitOp<"gather_grad", [STG_LinearIn<[1]>]> {
   let summary = "gradient of stg.gather with respect to what is gathered";
   let description = [{
     Adds each slice of `dy` to the one that has its number. Operations: 1 per element of

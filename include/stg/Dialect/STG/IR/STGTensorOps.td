@@ -115,7 +115,7 @@ def SumOp : STG_ReduceDimOp<"sum", [
   }];
 }
 
-def MeanOp : STG_ReduceDimOp<"mean"> {
+def MeanOp : STG_ReduceDimOp<"mean", [STG_LinearIn<[0]>]> {
   let summary = "the mean along one dimension";
   let description = [{
     Operations: 1 per element of the operand and 1 per element of the result. The dimension is
@@ -129,7 +129,7 @@ def MeanOp : STG_ReduceDimOp<"mean"> {
   }];
 }
 
-def MulAlongOp : STG_InferredOp<"mul_along", [STG_Differentiable]> {
+def MulAlongOp : STG_InferredOp<"mul_along", [STG_Differentiable, STG_LinearIn<[0, 1]>]> {
   let summary = "multiplies each slice of a tensor with a smaller one";
   let description = [{
     The second operand has the dimensions `dims` of the first, in their order, and is the same
@@ -148,7 +148,7 @@ def MulAlongOp : STG_InferredOp<"mul_along", [STG_Differentiable]> {
   let results = (outs STG_Tensor:$result);
 }
 
-def MulAlongGradOp : STG_ExplicitOp<"mul_along_grad"> {
+def MulAlongGradOp : STG_ExplicitOp<"mul_along_grad", [STG_LinearIn<[0, 1]>]> {
   let summary = "gradient of stg.mul_along with respect to its second operand";
   let description = [{
     The product of the first operand and `dy`, summed along all dimensions that are not in
@@ -215,7 +215,7 @@ def ElementwiseOp : STG_PointwiseOp<"elementwise", "1", "", [STG_Differentiable]
 }
 
 def ElementwiseGradOp : STG_PointwiseOp<"elementwise_grad",
-    "getElementwiseGradOperations(getKind(), getOf())"> {
+    "getElementwiseGradOperations(getKind(), getOf())", "", [STG_LinearIn<[0]>]> {
   let summary = "gradient of stg.elementwise with respect to one operand";
   let description = [{
     The derivative with respect to the operand `of`, times the gradient of the result, which
@@ -249,7 +249,8 @@ def ElementwiseGradOp : STG_PointwiseOp<"elementwise_grad",
   let hasVerifier = 1;
 }
 
-def MaskScoresOp : STG_PointwiseOp<"mask_scores", "1", "", [STG_Differentiable]> {
+def MaskScoresOp : STG_PointwiseOp<"mask_scores", "1", "", [STG_Differentiable,
+    STG_LinearIn<[0]>]> {
   let summary = "hides keys from queries";
   let description = [{
     The last two dimensions are queries and keys. Scores of keys that the query does not see
@@ -273,7 +274,7 @@ def MaskScoresOp : STG_PointwiseOp<"mask_scores", "1", "", [STG_Differentiable]>
 // Convolution and pooling
 //===----------------------------------------------------------------------===//
 
-def ConvOp : STG_ExplicitOp<"conv", [STG_Differentiable]> {
+def ConvOp : STG_ExplicitOp<"conv", [STG_Differentiable, STG_LinearIn<[0, 1]>]> {
   let summary = "convolution over any number of dimensions";
   let description = [{
     The input is [batch, positions ..., channels], the weight [window ..., channels of a
@@ -303,7 +304,7 @@ def ConvOp : STG_ExplicitOp<"conv", [STG_Differentiable]> {
   let hasVerifier = 1;
 }
 
-def ConvInputGradOp : STG_ExplicitOp<"conv_input_grad"> {
+def ConvInputGradOp : STG_ExplicitOp<"conv_input_grad", [STG_LinearIn<[0, 1]>]> {
   let summary = "gradient of stg.conv with respect to its input";
   let description = [{
     The operations of the forward pass. Attributes are those of `stg.conv`.
@@ -317,7 +318,7 @@ def ConvInputGradOp : STG_ExplicitOp<"conv_input_grad"> {
   let hasVerifier = 1;
 }
 
-def ConvWeightGradOp : STG_ExplicitOp<"conv_weight_grad"> {
+def ConvWeightGradOp : STG_ExplicitOp<"conv_weight_grad", [STG_LinearIn<[0, 1]>]> {
   let summary = "gradient of stg.conv with respect to its weight";
   let description = [{
     The operations of the forward pass. Attributes are those of `stg.conv`.
@@ -362,7 +363,7 @@ def PoolOp : STG_ExplicitOp<"pool", [STG_Differentiable]> {
   let leading = [STG_EnumLeading<"Pooling", "kind">];
 }
 
-def PoolGradOp : STG_ExplicitOp<"pool_grad"> {
+def PoolGradOp : STG_ExplicitOp<"pool_grad", [STG_LinearIn<[0]>]> {
   let summary = "gradient of stg.pool";
   let description = [{
     From the gradient of the result and, of a maximum, the input. Operations: 1 per element of

@@ -117,25 +117,20 @@ SmallVector<AxisState, 2> stg::transferAxis(const OpFacts &op,
     return transferWhole(op);
   if (op.isLinear && all == AxisState::getPartial(ReduceKind::Sum))
     return fill(all);
-  if (op.linearOperand) {
-    AxisState others{AxisState::Zero};
-    for (auto [number, state] : llvm::enumerate(operands))
-      if (number != *op.linearOperand)
-        others = joinStates(others, state);
-    AxisState own = operands[*op.linearOperand];
-    if (own == AxisState::getPartial(ReduceKind::Sum) &&
-        others.kind >= AxisState::Zero && others.kind <= AxisState::Whole)
-      return fill(own);
-  }
-  // One factor of a product is a partial sum, the others are the same
-  // everywhere.
-  if (op.isMultilinear &&
-      llvm::count(operands, AxisState::getPartial(ReduceKind::Sum)) == 1 &&
-      llvm::all_of(operands, [](AxisState state) {
-        return state.kind <= AxisState::Whole ||
-               state == AxisState::getPartial(ReduceKind::Sum);
-      }))
-    return fill(AxisState::getPartial(ReduceKind::Sum));
+  // One operand is a partial sum, as a factor of a product, the others are the
+  // same everywhere.
+  for (unsigned linear : op.linearOperands)
+    if (operands[linear] == AxisState::getPartial(ReduceKind::Sum) &&
+        llvm::all_of(llvm::enumerate(operands), [&](auto operand) {
+          return operand.index() == linear ||
+                 operand.value().kind <= AxisState::Whole;
+        })) {
+      SmallVector<AxisState, 2> results = transferWhole(op);
+      for (AxisState &state : results)
+        if (state.kind == AxisState::Whole)
+          state = operands[linear];
+      return results;
+    }
   if (op.isElementwise && all.kind == AxisState::Flat)
     return fill(all);
   if (op.isElementwise && all.kind == AxisState::Divided &&
@@ -302,13 +297,12 @@ void LocalLayouts::visitCompute(ShardableOpInterface op) {
   }
   SmallVector<AxisStates, 2> results(op->getNumResults());
   if (isKnown) {
-    OpFacts facts{op.getShardingRule(), op.isLinear(), op.isMultilinear(),
-                  false};
+    OpFacts facts{op.getShardingRule(), op.isLinear(), false};
     facts.isElementwise = isElementwise(op, facts.rule);
     facts.wholeFactors = findWholeFactors(op, facts.rule);
-    // Rows of experts, with weights that are the same.
-    if (isa<CombineOp>(op))
-      facts.linearOperand = 0;
+    for (unsigned i = 0, e = op->getNumOperands(); i != e; ++i)
+      if (op.isLinearIn(i))
+        facts.linearOperands.push_back(i);
     SmallVector<AxisState> along(operands.size());
     for (size_t axis = 0; axis != axes.size(); ++axis) {
       for (auto [state, states] : llvm::zip_equal(along, operands))

@@ -27,10 +27,9 @@ using AxisStates = llvm::SmallVector<AxisState, 4>;
 struct OpFacts {
   ShardingRule rule;
   bool isLinear;
-  bool isMultilinear;
   bool isElementwise; ///< All tensors have one shape and run over one rule.
-  /// Linear in that operand, if all others are what they are.
-  std::optional<unsigned> linearOperand = std::nullopt;
+  /// Linear in these operands, while all others are what they are.
+  llvm::SmallVector<unsigned, 2> linearOperands = {};
   /// Of results: each device has all of them.
   llvm::SmallVector<unsigned, 2> wholeFactors = {};
 };

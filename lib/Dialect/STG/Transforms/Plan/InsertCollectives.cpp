@@ -412,9 +412,15 @@ SymTensorType Localizer::getPlannedType(Value value) {
 }
 
 /// The axes over which an op is planned to read partial sums, which then pass
-/// through it: all operands of a linear op, or one operand of a product.
+/// through it: all operands of a linear op, or one that it is linear in.
 Localizer::PassedSum Localizer::getPassedSum(ShardableOpInterface op) {
-  if (op->getNumOperands() == 0 || op->getNumResults() != 1)
+  // Where an op takes a partial sum apart, its parts are reduced instead only
+  // if they are planned so.
+  auto isPartial = [&](Value result) {
+    return !Layout::get(getPlannedType(result)).partial.empty();
+  };
+  if (op->getNumOperands() == 0 || (op.isLinear() && op->getNumResults() != 1 &&
+                                    llvm::none_of(op->getResults(), isPartial)))
     return {};
   SmallVector<AxisNames> partial;
   std::optional<unsigned> only;
@@ -430,7 +436,7 @@ Localizer::PassedSum Localizer::getPassedSum(ShardableOpInterface op) {
   });
   if (op.isLinear() && areAlike)
     return {partial.front(), std::nullopt};
-  if (op.isMultilinear() && only && *only < op->getNumOperands())
+  if (only && *only < op->getNumOperands() && op.isLinearIn(*only))
     return {partial[*only], only};
   return {};
 }

@@ -82,6 +82,7 @@ private:
   void writeFactors(ShardableOpInterface op, const PlannedOp &planned);
   void joinPartials(ShardableOpInterface op);
   void joinProducts(func::FuncOp function);
+  void passThroughOps(func::FuncOp function);
   void setPartial(Value value, ArrayRef<Attribute> axes);
   void delayPartials(ScanOpInterface scan, bool delayGradients);
   void delaySums(Operation *loop, const GradientFlow &gradients);
@@ -436,10 +437,9 @@ static SmallVector<Attribute> getPartialSum(OpResult value) {
   // What is partial already passes through a linear op, and through a product
   // with something complete.
   SmallVector<Attribute> partial;
-  if ((shardable.isLinear() && shardable->getNumOperands() == 1) ||
-      shardable.isMultilinear())
-    for (Value operand : shardable->getOperands())
-      llvm::append_range(partial, getPlannedPartial(operand));
+  for (OpOperand &operand : shardable->getOpOperands())
+    if (shardable.isLinearIn(operand.getOperandNumber()))
+      llvm::append_range(partial, getPlannedPartial(operand.get()));
   llvm::append_range(partial, getPartialAxes(rule, value.getResultNumber(),
                                              getFactorAxes(shardable, rule)));
   return partial;
@@ -474,18 +474,20 @@ void FunctionPlan::joinPartials(ShardableOpInterface op) {
   setPartial(operand, getLastingSum(operand));
 }
 
-/// True if the op multiplies a partial sum over `axes` with what is complete:
-/// it computes nothing in shares over these axes.
-static bool passesProduct(Operation *op, ArrayRef<Attribute> axes) {
-  auto product = dyn_cast<ShardableOpInterface>(op);
-  if (!product || !product.isMultilinear())
-    return false;
-  ShardingRule rule = product.getShardingRule();
-  for (const AxisNames &own : getFactorAxes(product, rule))
+/// True if the op computes nothing in shares over these axes.
+static bool isWholeOver(ShardableOpInterface op, ArrayRef<Attribute> axes) {
+  ShardingRule rule = op.getShardingRule();
+  for (const AxisNames &own : getFactorAxes(op, rule))
     for (StringAttr axis : own)
       if (llvm::is_contained(axes, Attribute(axis)))
         return false;
   return true;
+}
+
+/// True if the op multiplies a partial sum over `axes` with what is complete.
+static bool passesProduct(Operation *op, ArrayRef<Attribute> axes) {
+  auto product = dyn_cast<ShardableOpInterface>(op);
+  return product && product.isMultilinear() && isWholeOver(product, axes);
 }
 
 /// True if all that reads the value multiplies it with what is complete, also
@@ -611,6 +613,103 @@ void FunctionPlan::setPartial(Value value, ArrayRef<Attribute> axes) {
           .withSharding(getSharding(tensors.at(value), axes, ReduceKind::Sum)));
 }
 
+//===----------------------------------------------------------------------===//
+// Gradients of what ops make of parameters
+//===----------------------------------------------------------------------===//
+
+/// The axes over which all terms of a sum are partial.
+static SmallVector<Attribute> getPartialOfAll(Operation *sum) {
+  ArrayRef<Attribute> first = getPlannedPartial(sum->getOperand(0));
+  bool areAlike = llvm::all_of(sum->getOperands(), [&](Value term) {
+    return areSameAxes(getPlannedPartial(term), first);
+  });
+  return areAlike ? llvm::to_vector(first) : SmallVector<Attribute>();
+}
+
+static bool isSumOfSeveral(ShardableOpInterface op) {
+  return op && op.isLinear() && op->getNumOperands() > 1;
+}
+
+/// The axes over which a value can be partial, as what it is made of is
+/// planned.
+static SmallVector<Attribute> getReachable(OpResult value) {
+  SmallVector<Attribute> axes;
+  auto op = dyn_cast<ShardableOpInterface>(value.getOwner());
+  if (OpOperand *stacked = getStackedOperand(value))
+    llvm::append_range(axes, getPlannedPartial(stacked->get()));
+  else if (isSumOfSeveral(op))
+    axes = getPartialOfAll(op);
+  else if (op)
+    axes = getPartialSum(value);
+  keepLasting(axes, value);
+  return axes;
+}
+
+/// True if what the use makes of a partial sum over `axes` is partial, too, or
+/// a gradient, which is reduced then; or if it is reduced there in any case.
+static bool passesSum(OpOperand &use, ArrayRef<Attribute> axes,
+                      const GradientFlow &gradients) {
+  // What the op computes in shares is partial over further axes.
+  auto isPassed = [&](Value next) {
+    return next.use_empty() || llvm::all_of(axes, [&](Attribute axis) {
+             return llvm::is_contained(getPlannedPartial(next), axis);
+           });
+  };
+  if (isOptimizerRead(use) || isa<func::ReturnOp>(use.getOwner()))
+    return true;
+  if (getYieldedSum(use))
+    return false;
+  SmallVector<PassedValue> passed = getPassedValues(use);
+  if (!passed.empty())
+    return passed.size() == 1 && passed[0].as == PassedAs::Stack &&
+           isPassed(passed[0].value);
+  auto op = cast<ShardableOpInterface>(use.getOwner());
+  if (!isWholeOver(op, axes) ||
+      !llvm::all_of(op->getResults(), [&](Value result) {
+        return isPassed(result) || gradients.lookup(result);
+      }))
+    return false;
+  if (isSumOfSeveral(op))
+    return areSameAxes(getPartialOfAll(op), axes);
+  return llvm::all_of(op->getOpOperands(), [&](OpOperand &other) {
+    return &other == &use || getPlannedPartial(other.get()).empty();
+  });
+}
+
+/// What ops make of parameters alone has a gradient from which that of the
+/// parameters is made by ops that are linear in it. It stays partial up to
+/// there, where it is reduced with those of other parameters, once per step.
+/// Values that cannot are reduced, which others may depend on.
+void FunctionPlan::passThroughOps(func::FuncOp function) {
+  GradientFlow gradients(function);
+  GradientFlow reaching(function, /*throughOps=*/true);
+  SmallVector<OpResult> values;
+  function.walk([&](Operation *op) {
+    for (OpResult result : op->getResults())
+      if (reaching.lookup(result) && !gradients.lookup(result) &&
+          getPlannedPartial(result).empty())
+        values.push_back(result);
+  });
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (OpResult value : values)
+      setPartial(value, getReachable(value));
+    llvm::erase_if(values, [&](OpResult value) {
+      SmallVector<Attribute> axes(getPlannedPartial(value));
+      if (axes.empty() || llvm::all_of(value.getUses(), [&](OpOperand &use) {
+            return passesSum(use, axes, gradients);
+          }))
+        return false;
+      setPartial(value, {});
+      return changed = true;
+    });
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients of loops
+//===----------------------------------------------------------------------===//
+
 /// True for what the iterations make of one parameter, which is added up.
 static bool isAddedUp(Value stack) {
   return !stack.use_empty() &&
@@ -688,10 +787,9 @@ void FunctionPlan::delayPartials(ScanOpInterface scan, bool delayGradients) {
       continue;
     // What several ops of an iteration make of one parameter is added up there.
     SmallVector<Value> values = {result};
-    SmallVector<Attribute> partial =
-        isa<AddOp>(result.getOwner()) && isAddedUp(stack)
-            ? getTerms(result, values)
-            : getPartialSum(result);
+    SmallVector<Attribute> partial = isa<AddOp>(result.getOwner())
+                                         ? getTerms(result, values)
+                                         : getPartialSum(result);
     // Over an axis that shards a dimension of the stack the sum leaves a shard
     // at once.
     auto stackType = cast<SymTensorType>(stack.getType());
@@ -735,6 +833,7 @@ void FunctionPlan::writeBack(func::FuncOp function, bool delayGradients) {
     writeFactors(op, plan.ops[index]);
   function.walk([&](ShardableOpInterface op) { joinPartials(op); });
   joinProducts(function);
+  passThroughOps(function);
   GradientFlow gradients(function);
   // Inner loops first.
   function.walk([&](LoopLikeOpInterface loop) {
