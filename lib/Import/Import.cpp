@@ -94,6 +94,21 @@ Importer::findByArchitecture(const Value &root, const FamilyLibrary &library) {
   return std::move(*family);
 }
 
+/// The parts of a configuration that are of a known type, each with that, such
+/// as the text model of one with images.
+static std::vector<std::string>
+getKnownParts(const Value &root, const std::vector<std::string> &types) {
+  std::vector<std::string> parts;
+  for (const Member &member : root.members) {
+    const Value *type = member.value.kind == Value::Object
+                            ? member.value.find("model_type")
+                            : nullptr;
+    if (type && type->kind == Value::Text && is_contained(types, type->text))
+      parts.push_back("'" + member.key + "' (" + type->str() + ")");
+  }
+  return parts;
+}
+
 std::optional<Family> Importer::findFamily(const Value &root) {
   Expected<FamilyLibrary> library = FamilyLibrary::load(options.modelPath);
   if (!library)
@@ -115,13 +130,19 @@ std::optional<Family> Importer::findFamily(const Value &root) {
   if (*family)
     return std::move(*family);
   const Value *architectures = root.find("architectures");
+  std::vector<std::string> types = library->getTypes();
+  std::vector<std::string> parts = getKnownParts(root, types);
+  std::string known =
+      parts.empty() ? "known: " + joinWords(types, "or")
+                    : "known by itself, without the rest, as a file of its "
+                      "own: " +
+                          joinWords(parts, "or");
   return fail(type->place,
               "'" + key + "' is " + type->str() +
                   (architectures && !architectures->isNull()
                        ? ", with 'architectures' " + architectures->str()
                        : "") +
-                  ", which is not known; known: " +
-                  joinWords(library->getTypes(), "or"));
+                  ", which is not known; " + known);
 }
 
 /// Puts one of the sizes of a family in the place of its table: a configuration
