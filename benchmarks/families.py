@@ -173,6 +173,9 @@ CONFIGS = {
     "gemma3": {"text_config": decoder(**SIZE, **WINDOW), "mm_tokens_per_image": 4,
                "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
     "gemma3_text": decoder(**SIZE, **WINDOW),
+    # Six layers of ten have queries alone, and each second one keeps the largest gates.
+    "gemma3n_text": decoder(10, **SIZE, **WINDOW, num_kv_shared_layers=6, layer_types=["sliding_attention", "full_attention"] * 5, **NARROW_TABLES,
+                            activation_sparsity_pattern=[0.95, 0.0] * 5, laurel_rank=8),
     # Six layers of ten have queries alone.
     "gemma4_text": decoder(10, **SIZE, **WINDOW, global_head_dim=16, num_kv_shared_layers=6, use_double_wide_mlp=True, num_global_key_value_heads=2,
                            attention_k_eq_v=True, layer_types=["sliding_attention", "full_attention"] * 5, **NARROW_TABLES),

@@ -46,7 +46,8 @@ public:
 
 private:
   std::nullopt_t fail(Place place, const Twine &message);
-  std::nullopt_t failAsUnknown(Place place, const Twine &message);
+  std::nullopt_t failAsUnknown(Place place, const Twine &message,
+                               const Value *root = nullptr);
   std::optional<Family> findFamily(const Value &root);
   std::optional<Family> findByArchitecture(const Value &root);
   bool takeSize(Value &root);
@@ -66,12 +67,37 @@ std::nullopt_t Importer::fail(Place place, const Twine &message) {
   return std::nullopt;
 }
 
-/// Ends with all types that are known, or says which table is not valid.
-std::nullopt_t Importer::failAsUnknown(Place place, const Twine &message) {
-  Expected<std::vector<std::string>> known = library.getTypes();
-  if (!known)
-    return fail(place, toString(known.takeError()));
-  return fail(place, message + "; known: " + joinWords(*known, "or"));
+/// The parts of a configuration that are of a known type, each with that, such
+/// as the text model of one with images.
+static std::vector<std::string>
+getKnownParts(const Value &root, const std::vector<std::string> &types) {
+  std::vector<std::string> parts;
+  for (const Member &member : root.members) {
+    const Value *type = member.value.kind == Value::Object
+                            ? member.value.find("model_type")
+                            : nullptr;
+    if (type && type->kind == Value::Text && is_contained(types, type->text))
+      parts.push_back("'" + member.key + "' (" + type->str() + ")");
+  }
+  return parts;
+}
+
+/// Ends with the parts of `root` that are known by themselves or, where there
+/// are none, with all types that are known; or says which table is not valid.
+std::nullopt_t Importer::failAsUnknown(Place place, const Twine &message,
+                                       const Value *root) {
+  Expected<std::vector<std::string>> types = library.getTypes();
+  if (!types)
+    return fail(place, toString(types.takeError()));
+  std::vector<std::string> parts;
+  if (root)
+    parts = getKnownParts(*root, *types);
+  if (parts.empty())
+    return fail(place, message + "; known: " + joinWords(*types, "or"));
+  return fail(place, message +
+                         "; known by itself, without the rest, as a file of "
+                         "its own: " +
+                         joinWords(parts, "or"));
 }
 
 /// Where nothing says the type, one class may be that of one family alone.
@@ -121,11 +147,13 @@ std::optional<Family> Importer::findFamily(const Value &root) {
     return std::move(*family);
   const Value *architectures = root.find("architectures");
   return failAsUnknown(
-      type->place, "'" + key + "' is " + type->str() +
-                       (architectures && !architectures->isNull()
-                            ? ", with 'architectures' " + architectures->str()
-                            : "") +
-                       ", which is not known");
+      type->place,
+      "'" + key + "' is " + type->str() +
+          (architectures && !architectures->isNull()
+               ? ", with 'architectures' " + architectures->str()
+               : "") +
+          ", which is not known",
+      &root);
 }
 
 /// Puts one of the sizes of a family in the place of its table: a configuration

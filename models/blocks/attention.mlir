@@ -2,6 +2,7 @@
 // Megatron-LM, unless `separate_projections` is set. A call with `{K as H}` has as many
 // key/value heads as query heads.
 
+stg.import "learned_residual.mlir"
 stg.import "norm.mlir"
 
 stg.symbol @B "sequences in the global batch"
@@ -446,5 +447,6 @@ stg.block @attention_layer(%x: !stream) -> !stream {
   %n = stg.call @before(%x) {part = "attention"} : (!stream) -> !stream
   %a = stg.call @attention(%n) : (!stream) -> !stream
   %y = stg.call @after(%x, %a) {part = "attention"} : (!stream, !stream) -> !stream
-  stg.return %y : !stream
+  %z = stg.call @behind_attention(%y, %n) : (!stream, !stream) -> !stream
+  stg.return %z : !stream
 }

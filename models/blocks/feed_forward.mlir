@@ -71,6 +71,39 @@ stg.block @limited_gate(%x: !stream) -> !hidden {
   stg.return %h : !hidden
 }
 
+// Gates without those below a limit, which is so far from their mean as their deviation, times a
+// constant, says: of many gates about as many stay, whatever the token is.
+stg.block @largest_gates(%g: !hidden) -> !hidden {
+  stg.option @prefix : string = "" "before the names of parameters and ops"
+  // No trace has the values of constants. The mean comes negated, and so the limit does.
+  %c = stg.splat 1 : !stg.tensor<[B, S], bf16>
+  %s = stg.sum dim 2 %g <"{prefix}gate_sum"> : !hidden
+  %m = stg.mul %s, %c <"{prefix}gate_mean"> : !stg.tensor<[B, S], bf16>, !stg.tensor<[B, S], bf16>
+  %q = stg.elementwise square %g <"{prefix}gate_squares"> : !hidden
+  %qs = stg.sum dim 2 %q <"{prefix}gate_square_sum"> : !hidden
+  %qm = stg.mul %qs, %c <"{prefix}gate_square_mean"> : !stg.tensor<[B, S], bf16>, !stg.tensor<[B, S], bf16>
+  %mm = stg.elementwise square %m <"{prefix}gate_mean_square"> : !stg.tensor<[B, S], bf16>
+  %v = stg.elementwise sub %qm, %mm <"{prefix}gate_variance"> : !stg.tensor<[B, S], bf16>, !stg.tensor<[B, S], bf16>
+  %d = stg.elementwise sqrt %v <"{prefix}gate_deviation"> : !stg.tensor<[B, S], bf16>
+  %ds = stg.mul %d, %c <"{prefix}gate_distance"> : !stg.tensor<[B, S], bf16>, !stg.tensor<[B, S], bf16>
+  %l = stg.add %m, %ds <"{prefix}gate_limit"> : !stg.tensor<[B, S], bf16>, !stg.tensor<[B, S], bf16>
+  %o = stg.bias_add %g, %l {dims = array<i64: 0, 1>} <"{prefix}gate_over_limit"> : !hidden, !stg.tensor<[B, S], bf16>
+  %y = stg.activation relu %o <"{prefix}largest_gates"> : !hidden
+  stg.return %y : !hidden
+}
+
+// `activation(gate) * up` of the largest gates: the others are zero.
+stg.block @sparse_gate(%x: !stream) -> !hidden {
+  stg.option @prefix : string = "" "before the names of parameters and ops"
+  stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "silu" "of the gate"
+  %g = stg.call @gate_part(%x) {name = "gate"} : (!stream) -> !hidden
+  %l = stg.call @largest_gates(%g) : (!hidden) -> !hidden
+  %a = stg.activation silu %l {stg.options = {function = "activation"}} <"{prefix}{activation}"> : !hidden
+  %u = stg.call @gate_part(%x) {name = "up"} : (!stream) -> !hidden
+  %h = stg.mul %a, %u <"{prefix}gate"> : !hidden, !hidden
+  stg.return %h : !hidden
+}
+
 // `activation(gate) * up`, and down.
 stg.block @gated_feed_forward(%x: !stream) -> !stream {
   stg.option @prefix : string = "" "before the names of parameters and ops"
@@ -80,16 +113,23 @@ stg.block @gated_feed_forward(%x: !stream) -> !stream {
   stg.option @inner_norm : bool = false "RMSNorm of what the last matrix of attention, or of a feed-forward network, reads"
   stg.option @separate_projections : bool = false "query, key and value are products of their own; gate and up, too"
   stg.option @limited : bool = false "neither what the gate gives nor up is beyond a limit; both are products of their own"
+  stg.option @largest : bool = false "gates below a limit, of their mean and deviation, are zero; gate and up are products of their own"
   %h = stg.if @limited -> !hidden {
     %l = stg.call @limited_gate(%x) : (!stream) -> !hidden
     stg.yield %l : !hidden
   } else {
-    %n = stg.if @separate_projections -> !hidden {
-      %s = stg.call @separate_gate(%x) : (!stream) -> !hidden
-      stg.yield %s : !hidden
+    %n = stg.if @largest -> !hidden {
+      %t = stg.call @sparse_gate(%x) : (!stream) -> !hidden
+      stg.yield %t : !hidden
     } else {
-      %f = stg.call @fused_gate(%x) : (!stream) -> !hidden
-      stg.yield %f : !hidden
+      %m = stg.if @separate_projections -> !hidden {
+        %s = stg.call @separate_gate(%x) : (!stream) -> !hidden
+        stg.yield %s : !hidden
+      } else {
+        %f = stg.call @fused_gate(%x) : (!stream) -> !hidden
+        stg.yield %f : !hidden
+      }
+      stg.yield %m : !hidden
     }
     stg.yield %n : !hidden
   }

@@ -38,9 +38,9 @@ stg.block @layer_embedding(%tokens: !ids, %first: !stream, %norm: !weights) -> !
   stg.return %y : !narrow
 }
 
-// The end of a layer: a gate of the stream, times what the layer knows of the tokens, projected to
-// the width of the stream, normalized and added.
-stg.block @add_layer_embedding(%x: !stream, %tokens: !ids, %first: !stream, %norm: !weights) -> !stream {
+// A gate of the stream, times what the layer knows of the tokens, projected to the width of the stream
+// and normalized.
+stg.block @layer_embedding_output(%x: !stream, %tokens: !ids, %first: !stream, %norm: !weights) -> !stream {
   stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "gelu" "of the gate"
   %l = stg.call @layer_embedding(%tokens, %first, %norm) : (!ids, !stream, !weights) -> !narrow
   %wg = stg.param "layer_gate_proj" : !stg.tensor<[D, DL], bf16>
@@ -50,6 +50,12 @@ stg.block @add_layer_embedding(%x: !stream, %tokens: !ids, %first: !stream, %nor
   %wo = stg.param "layer_embedding_out" : !stg.tensor<[DL, D], bf16>
   %o = stg.einsum "bse,ed->bsd" %m, %wo : !narrow, !stg.tensor<[DL, D], bf16>
   %n = stg.call @norm(%o) {name = "layer_embedding_output_norm"} : (!stream) -> !stream
+  stg.return %n : !stream
+}
+
+// The end of a layer: that is added to the stream.
+stg.block @add_layer_embedding(%x: !stream, %tokens: !ids, %first: !stream, %norm: !weights) -> !stream {
+  %n = stg.call @layer_embedding_output(%x, %tokens, %first, %norm) : (!stream, !ids, !stream, !weights) -> !stream
   %y = stg.add %x, %n <"layer_embedding_residual"> : !stream, !stream
   stg.return %y : !stream
 }

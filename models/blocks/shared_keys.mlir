@@ -3,6 +3,7 @@
 // steps of inference is kept once.
 
 stg.import "attention.mlir"
+stg.import "learned_residual.mlir"
 stg.import "norm.mlir"
 
 stg.symbol @B "sequences in the global batch"
@@ -25,7 +26,8 @@ stg.block @attention_layer_with_keys(%x: !stream) -> (!stream, !keys, !keys) {
   %a = stg.call @attend(%qp, %kp, %vp) : (!queries, !keys, !keys) -> !queries
   %o = stg.call @attention_output(%a) : (!queries) -> !stream
   %y = stg.call @after(%x, %o) {part = "attention"} : (!stream, !stream) -> !stream
-  stg.return %y, %kp, %vp : !stream, !keys, !keys
+  %z = stg.call @behind_attention(%y, %n) : (!stream, !stream) -> !stream
+  stg.return %z, %kp, %vp : !stream, !keys, !keys
 }
 
 // Attention over keys and values that another layer has made.
@@ -50,5 +52,6 @@ stg.block @attention_layer_of_keys(%x: !stream, %k: !keys, %v: !keys) -> !stream
   %a = stg.call @attend(%qr, %k, %v) : (!queries, !keys, !keys) -> !queries
   %o = stg.call @attention_output(%a) : (!queries) -> !stream
   %y = stg.call @after(%x, %o) {part = "attention"} : (!stream, !stream) -> !stream
-  stg.return %y : !stream
+  %z = stg.call @behind_attention(%y, %n) : (!stream, !stream) -> !stream
+  stg.return %z : !stream
 }

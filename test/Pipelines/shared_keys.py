@@ -1,4 +1,4 @@
-"""Layers that read the keys of another one: what is kept, read and sent, of Gemma 4 and of small ones.
+"""Layers that read the keys of another one: what is multiplied, kept, read and sent, of Gemma 3n and 4 and of small ones.
 
 A layer has a cache if it has keys of its own. Layers with a window keep its tokens, and the others all;
 each is read by itself and by those that share its keys. The numbers here are sums over the layers of a
@@ -16,13 +16,15 @@ from comparing import equal, finish
 
 
 def kinds_of(c):
-    kinds = list(c.get("layer_types") or ["full_attention" if (i + 1) % 6 == 0 else "sliding_attention" for i in range(c["num_hidden_layers"])])
-    return kinds[:-1] + ["full_attention"]
+    is_3n = c["model_type"] == "gemma3n_text"
+    period = 5 if is_3n else 6
+    kinds = list(c.get("layer_types") or ["full_attention" if (i + 1) % period == 0 else "sliding_attention" for i in range(c["num_hidden_layers"])])
+    return kinds if is_3n else kinds[:-1] + ["full_attention"]
 
 
 def keys_of(c, kind):
     """Key/value heads of a layer and their size."""
-    if kind == "sliding_attention":
+    if kind == "sliding_attention" or c["model_type"] == "gemma3n_text":
         return c["num_key_value_heads"], c.get("head_dim", 256)
     heads = c.get("num_global_key_value_heads") if c.get("attention_k_eq_v") else None
     return heads or c["num_key_value_heads"], c.get("global_head_dim", 512)
@@ -56,10 +58,19 @@ def weighed(c):
     for layer, kind in enumerate(kinds_of(c)):
         heads, size = keys_of(c, kind)
         projections = 0 if layer >= own else 1 if c.get("attention_k_eq_v") and kind == "full_attention" else 2
-        width = c["intermediate_size"] * (2 if c.get("use_double_wide_mlp") and layer >= own else 1)
+        widths = c["intermediate_size"]
+        width = widths[layer] if isinstance(widths, list) else widths * (2 if c.get("use_double_wide_mlp") and layer >= own else 1)
         total += 2 * D * size * (2 * c["num_attention_heads"] + projections * heads)
         total += 6 * D * width + 6 * D * c.get("hidden_size_per_layer_input", 256)
+    if c["model_type"] == "gemma3n_text":
+        total += c["num_hidden_layers"] * streams(D, c["altup_num_inputs"], c["laurel_rank"]) + 4 * (c["altup_num_inputs"] - 1) * D**2
     return total
+
+
+def streams(D, count, rank):
+    """Operations of a token in what Gemma 3n has beside attention and a network: two routers, a mix of all streams and what it
+    and the correction are made of, and a product of a low rank."""
+    return 2 * 2 * D * count + 2 * count**3 + 2 * count**2 * D + 2 * count**2 + 2 * 2 * D * rank
 
 
 def run(path, batch, *flags):
@@ -71,9 +82,13 @@ def memory(result, rank=0):
 
 
 def check(path, c, batch):
-    """Prompts, a token behind them, and tokens of several steps."""
+    """A step of training, prompts, a token behind them, and tokens of several steps."""
     name, head = path.stem, 2 * c["hidden_size"] * c["vocab_size"]
     for tokens in (c["sliding_window"] // 2, 3 * c["sliding_window"] + 5):
+        result, forward = traces.products(run(path, batch, f"--seq={tokens}")), batch * (attended(c, tokens, 0) + tokens * (weighed(c) + head))
+        # Each correction is a product of a stream and a number, which sums nothing but in its gradients.
+        corrections = batch * tokens * c["num_hidden_layers"] * c.get("altup_num_inputs", 0) * c["hidden_size"]
+        equal(f"{name}, {tokens} tokens", (result["fwd"], result["bwd"]), (forward, 2 * forward + 4 * corrections))
         result = run(path, batch, "--mode=prefill", f"--seq={tokens}")
         equal(f"{name}, prompt of {tokens}", traces.products(result)["fwd"], batch * (attended(c, tokens, 0) + tokens * weighed(c) + head))
         equal(f"{name}, cache of {tokens}", memory(result), batch * kept(c, tokens))
@@ -84,29 +99,46 @@ def check(path, c, batch):
         equal(f"{name}, cache with three tokens after {tokens}", memory(result), batch * kept(c, tokens + 3))
 
 
-def main(folder):
-    small = {"model_type": "gemma4_text", "hidden_size": 48, "num_hidden_layers": 10, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 12,
-             "global_head_dim": 20, "intermediate_size": 40, "vocab_size": 96, "sliding_window": 16, "num_kv_shared_layers": 6, "attention_k_eq_v": True,
-             "num_global_key_value_heads": 2, "use_double_wide_mlp": True, "hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 96,
-             "layer_types": ["sliding_attention", "full_attention"] * 5}
-    path = Path(folder) / "small.json"
-    path.write_text(json.dumps(small))
-    large = {"model_type": "gemma4_text", "hidden_size": 1536, "num_hidden_layers": 35, "num_attention_heads": 8, "num_key_value_heads": 1,
-             "intermediate_size": 6144, "vocab_size": 262144, "sliding_window": 512, "num_kv_shared_layers": 20, "use_double_wide_mlp": True,
-             "layer_types": (["sliding_attention"] * 4 + ["full_attention"]) * 7}
-    text = Path(folder) / "large.json"
-    text.write_text(json.dumps(large))
-    check(path, small, 3)
-    check(text, large, 8)
-    # Two axes of ranks that have the same heads: of layers with a window, and of the others.
-    for ranks in (2, 4, 8):
-        result = run(path, 4, f"--tp={ranks}", "--mode=decode", "--kv-len=100")
-        equal(f"cache on {ranks} ranks", memory(result), 4 * kept(small, 101, ranks))
-    # Stages hand on the stream and the first embeddings; the one with keys has all layers that read them.
-    result = run(path, 4, "--pp=2", "--layers-per-stage=1,7", "--mode=decode", "--kv-len=100")
+def check_ranks(path, c, ranks, stages):
+    """Axes of ranks that divide heads, and stages of which one has all layers with keys and those that read them."""
+    name = path.stem
+    for count in ranks:
+        result = run(path, 4, f"--tp={count}", "--mode=decode", "--kv-len=100")
+        equal(f"{name}, cache on {count} ranks", memory(result), 4 * kept(c, 101, count))
+    result = run(path, 4, "--pp=2", f"--layers-per-stage={stages}", "--mode=decode", "--kv-len=100")
     sent = [sum(message["bytes"] for message in entry["messages"] if message["kind"] == "send") for entry in result["classes"]]
-    equal("messages", sent, [2 * 2 * 4 * small["hidden_size"], 0])
-    equal("caches of stages", memory(result, 0) + memory(result, 1), 4 * kept(small, 101))
+    # Beside the first embeddings.
+    streams = c.get("altup_num_inputs", 1)
+    equal(f"{name}, messages", sent, [2 * (streams + 1) * 4 * c["hidden_size"], 0])
+    equal(f"{name}, caches of stages", memory(result, 0) + memory(result, 1), 4 * kept(c, 101))
+
+
+def write(folder, name, **config):
+    path = Path(folder) / f"{name}.json"
+    path.write_text(json.dumps(config))
+    return path, config
+
+
+def main(folder):
+    small = write(folder, "small", model_type="gemma4_text", hidden_size=48, num_hidden_layers=10, num_attention_heads=8, num_key_value_heads=4, head_dim=12,
+                  global_head_dim=20, intermediate_size=40, vocab_size=96, sliding_window=16, num_kv_shared_layers=6, attention_k_eq_v=True,
+                  num_global_key_value_heads=2, use_double_wide_mlp=True, hidden_size_per_layer_input=8, vocab_size_per_layer_input=96,
+                  layer_types=["sliding_attention", "full_attention"] * 5)
+    large = write(folder, "large", model_type="gemma4_text", hidden_size=1536, num_hidden_layers=35, num_attention_heads=8, num_key_value_heads=1,
+                  intermediate_size=6144, vocab_size=262144, sliding_window=512, num_kv_shared_layers=20, use_double_wide_mlp=True,
+                  layer_types=(["sliding_attention"] * 4 + ["full_attention"]) * 7)
+    # Each second layer keeps the largest gates alone, which multiplies nothing less, and networks have different widths.
+    streams = write(folder, "streams", model_type="gemma3n_text", hidden_size=48, num_hidden_layers=10, num_attention_heads=8, num_key_value_heads=4, head_dim=12,
+                    intermediate_size=[40, 24] * 5, vocab_size=96, sliding_window=16, num_kv_shared_layers=6, hidden_size_per_layer_input=8,
+                    vocab_size_per_layer_input=96, layer_types=["sliding_attention", "full_attention"] * 5, altup_num_inputs=3, laurel_rank=6,
+                    activation_sparsity_pattern=[0.95, 0.0] * 5)
+    e2b = write(folder, "gemma-3n-e2b", model_type="gemma3n_text", hidden_size=2048, num_hidden_layers=30, num_attention_heads=8, num_key_value_heads=2,
+                intermediate_size=8192, vocab_size=262400, sliding_window=512, num_kv_shared_layers=10, altup_num_inputs=4, laurel_rank=64)
+    for model, batch in ((small, 3), (large, 8), (streams, 3), (e2b, 8)):
+        check(*model, batch)
+    # Two axes of ranks that have the same heads: of layers with a window, and of the others.
+    check_ranks(*small, (2, 4, 8), "1,7")
+    check_ranks(*streams, (2, 4, 8), "1,7")
     finish()
 
 

@@ -1158,6 +1158,24 @@ def gemma4_text(c):
     return total, total + active, V * D
 
 
+def gemma3n_text(c):
+    """Streams with a router and coefficients, a low-rank product beside attention, layers that may differ in
+    width, of which the last have no keys of their own, and a table of each layer with a gate and a matrix."""
+    D, L, H, K, E, V = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim", "vocab_size"))
+    streams, rank, width = c["altup_num_inputs"], c["laurel_rank"], c["hidden_size_per_layer_input"]
+    bias, own = c.get("attention_bias", False), L - c["num_kv_shared_layers"]
+    widths = c["intermediate_size"] if isinstance(c["intermediate_size"], list) else L * [c["intermediate_size"]]
+    total = D + V * D * (1 if c.get("tie_word_embeddings", True) else 2) + 2 * (streams - 1) * D * D
+    total += width * (c["vocab_size_per_layer_input"] * L + D * L + 1)
+    for layer in range(L):
+        total += linear(D, H * E, bias) + linear(H * E, D, bias) + E
+        if layer < own:
+            total += 2 * linear(D, K * E, bias) + E
+        total += 4 * D + gated(D, widths[layer]) + 2 * D * rank + D + 2 * D * width + D
+        total += D + streams**2 + streams**3 + D * streams + D
+    return total, total, V * D
+
+
 def chameleon(c):
     """LayerNorms of heads, with weights and biases for each; the images' tokens are made elsewhere."""
     E, H = c["hidden_size"] // c["num_attention_heads"], c["num_attention_heads"]
@@ -1312,7 +1330,7 @@ FAMILIES = {
     "aria_text": aria_text,
     "jetmoe": jetmoe,
     "openelm": openelm, "nemotron-nas": nemotron_nas, "rwkv": rwkv, "recurrent_gemma": recurrent_gemma,
-    "diffllama": diffllama, "arctic": arctic, "grok-1": grok_1, "nanochat": nanochat, "ctrl": ctrl, "gpt_neox_japanese": gpt_neox_japanese, "chameleon": chameleon, "gemma4_text": gemma4_text,
+    "diffllama": diffllama, "arctic": arctic, "grok-1": grok_1, "nanochat": nanochat, "ctrl": ctrl, "gpt_neox_japanese": gpt_neox_japanese, "chameleon": chameleon, "gemma3n_text": gemma3n_text, "gemma4_text": gemma4_text,
     "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3, "cohere2_moe": cohere2_moe, "axk1": axk1,
     "granite_swa": granite_swa, "granitemoe_swa": granitemoe_swa, "jais2": jais2, "laguna": laguna,
     "step3p5": step3p5,

@@ -166,6 +166,21 @@ def draw_gemma4_text(draw):
     return sizes | {"use_double_wide_mlp": draw.random() < 0.5}
 
 
+def draw_gemma3n_text(draw):
+    sizes, K = draw_sizes(draw), draw.choice([2, 4])
+    layers = sizes["num_hidden_layers"] = draw.choice([7, 10, 12])
+    types = ["sliding_attention", "full_attention"] + [draw.choice(["full_attention", "sliding_attention"]) for _ in range(layers - 2)]
+    own = draw.choice([5, 7, layers])
+    return sizes | {
+        "num_attention_heads": 8, "num_key_value_heads": K, "head_dim": draw.choice([12, 24]), "sliding_window": 16,
+        "layer_types": draw.choice([None, types]), "attention_bias": draw.random() < 0.3, "num_kv_shared_layers": layers - own,
+        "intermediate_size": draw.choice([40, [draw.choice([24, 40]) for _ in range(layers)]]),
+        "hidden_size_per_layer_input": draw.choice([6, 20]), "vocab_size_per_layer_input": draw.choice([64, 100]),
+        "tie_word_embeddings": draw.random() < 0.7, "altup_num_inputs": draw.choice([2, 3, 4]), "laurel_rank": draw.choice([4, 10]),
+        "activation_sparsity_pattern": draw.choice([None, [draw.choice([0.0, 0.95]) for _ in range(layers)]]),
+        "final_logit_softcapping": draw.choice([None, 30.0])}
+
+
 def draw_olmo3(draw):
     sizes = draw_olmo2(draw)
     kinds = [draw.choice(["full_attention", "sliding_attention"])
