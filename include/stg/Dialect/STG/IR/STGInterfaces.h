@@ -171,9 +171,10 @@ template <typename OpTy>
 struct HasLinearOperands<OpTy, std::void_t<decltype(OpTy::kLinearOperands)>>
     : std::true_type {};
 
-/// Whether the op has the trait `LinearIn` of this operand, or is linear in it
-/// because it is in all.
-template <typename OpTy> bool isLinearIn(OpTy op, unsigned operand) {
+/// Whether the trait `LinearIn` of the op names this operand; none if the op
+/// does not have it.
+template <typename OpTy>
+std::optional<bool> isDeclaredLinear(OpTy op, unsigned operand) {
   if constexpr (HasLinearOperands<OpTy>::value) {
     for (unsigned declared : OpTy::kLinearOperands) {
       auto [first, length] = op.getODSOperandIndexAndLength(declared);
@@ -181,9 +182,8 @@ template <typename OpTy> bool isLinearIn(OpTy op, unsigned operand) {
         return true;
     }
     return false;
-  } else {
-    return op.isMultilinear() || (op.isLinear() && op->getNumOperands() == 1);
   }
+  return std::nullopt;
 }
 
 /// Checks what a collective says without its mesh.
@@ -206,6 +206,7 @@ llvm::LogicalResult verifyMessage(mlir::Operation *op);
 } // namespace stg::detail
 
 #include "stg/Dialect/STG/IR/STGInterfaces.h.inc"
+#include <optional>
 
 namespace stg {
 /// The pairs of so many queries, which are the last ones of so many keys, that

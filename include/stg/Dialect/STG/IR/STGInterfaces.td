@@ -57,7 +57,14 @@ def ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
         methods above.
       }],
       "bool", "isLinearIn", (ins "unsigned":$operand), /*methodBody=*/"",
-      /*defaultImplementation=*/"return ::stg::detail::isLinearIn($_op, operand);">,
+      /*defaultImplementation=*/[{
+        if (auto declared = ::stg::detail::isDeclaredLinear($_op, operand))
+          return *declared;
+        // By the interface: what it says of an op may be said outside of the op.
+        auto own = ::llvm::cast<::stg::ShardableOpInterface>($_op.getOperation());
+        return own.isMultilinear() ||
+               (own.isLinear() && $_op->getNumOperands() == 1);
+      }]>,
     InterfaceMethod<
       /*desc=*/[{
         Called when the op becomes that of one device, with the axes over which it
