@@ -329,6 +329,10 @@ CallMeter::summarize(const TraceProgram::Call &call) {
 // What the steps read
 //===----------------------------------------------------------------------===//
 
+static bool isBefore(const TurnExecution &lhs, const TurnExecution &rhs) {
+  return lhs.place < rhs.place;
+}
+
 /// What is executed in a turn, in order.
 static SmallVector<TurnExecution>
 listExecutions(const stg::TurnRanges &ranges, uint32_t numSteps, size_t range,
@@ -338,7 +342,7 @@ listExecutions(const stg::TurnRanges &ranges, uint32_t numSteps, size_t range,
     if (stg::TurnRanges::Places places = ranges.get(step, range);
         places.areThere())
       executions.push_back({step, 0, places.*turn});
-  llvm::sort(executions);
+  llvm::sort(executions, isBefore);
   return executions;
 }
 
@@ -348,10 +352,13 @@ static stg::TurnRanges getRanges(const TraceProgram::Schedule &schedule,
   using Places = stg::TurnRanges::Places;
   stg::TurnRanges ranges(schedule.order, numSteps, schedule.count);
   for (size_t range = 0; range < ranges.size() && isSteady; ++range)
-    isSteady = llvm::equal(
-        listExecutions(ranges, numSteps, range, &Places::first),
-        listExecutions(ranges, numSteps, range, &Places::last),
-        [](const auto &lhs, const auto &rhs) { return lhs.step == rhs.step; });
+    isSteady =
+        ranges.getFirstTurn(range) == ranges.getLastTurn(range) ||
+        llvm::equal(listExecutions(ranges, numSteps, range, &Places::first),
+                    listExecutions(ranges, numSteps, range, &Places::last),
+                    [](const auto &lhs, const auto &rhs) {
+                      return lhs.step == rhs.step;
+                    });
   if (isSteady)
     return ranges;
   std::vector<uint32_t> alone(schedule.count);
@@ -384,7 +391,7 @@ void CallMeter::findKinds(Scheduled &own) const {
     ++own.numKinds;
     llvm::append_range(own.executions, executions);
   }
-  llvm::sort(own.executions);
+  llvm::sort(own.executions, isBefore);
 }
 
 /// Finds what a schedule does in the first turn of each kind; false if calls

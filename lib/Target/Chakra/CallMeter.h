@@ -32,10 +32,6 @@ namespace stg::chakra {
 struct TurnExecution {
   uint32_t step, kind;
   int64_t place; ///< In the order of the schedule.
-
-  bool operator<(const TurnExecution &other) const {
-    return place < other.place;
-  }
 };
 
 class CallMeter {
