@@ -86,16 +86,27 @@ static std::vector<std::string> getTypesOf(const Value &table) {
   return types;
 }
 
-Expected<std::vector<std::string>> FamilyLibrary::getTypes() {
-  std::vector<std::string> types;
+Error FamilyLibrary::forEachShown(
+    function_ref<Error(const Table &, const Value &)> visit) {
   for (Table &table : tables) {
     if (table.isHidden)
       continue;
     Expected<const Value *> value = table.get();
     if (!value)
       return value.takeError();
-    append_range(types, getTypesOf(**value));
+    if (Error error = visit(table, **value))
+      return error;
   }
+  return Error::success();
+}
+
+Expected<std::vector<std::string>> FamilyLibrary::getTypes() {
+  std::vector<std::string> types;
+  if (Error error = forEachShown([&](const Table &, const Value &value) {
+        append_range(types, getTypesOf(value));
+        return Error::success();
+      }))
+    return std::move(error);
   llvm::sort(types);
   types.erase(llvm::unique(types), types.end());
   return types;
@@ -508,22 +519,20 @@ Error FamilyReader::read() {
 Expected<std::vector<std::string>>
 FamilyLibrary::getTypesWith(StringRef architecture) {
   std::vector<std::string> types;
-  for (Table &table : tables) {
-    if (table.isHidden)
-      continue;
-    Expected<const Value *> value = table.get();
-    if (!value)
-      return value.takeError();
-    std::vector<std::string> own = getTypesOf(**value);
+  auto add = [&](const Table &table, const Value &value) -> Error {
+    std::vector<std::string> own = getTypesOf(value);
     if (own.empty())
-      continue;
+      return Error::success();
     Expected<Value> merged = getMerged(table.name, 0);
     if (!merged)
       return merged.takeError();
     const Value *list = merged->find("architectures");
     if (list && is_contained(list->list, Value::getText(architecture)))
       types.push_back(own.front());
-  }
+    return Error::success();
+  };
+  if (Error error = forEachShown(add))
+    return std::move(error);
   llvm::sort(types);
   return types;
 }

@@ -149,6 +149,9 @@ private:
     std::optional<Value> value;
   };
 
+  /// Parses all tables that are not hidden, until an error.
+  llvm::Error forEachShown(
+      llvm::function_ref<llvm::Error(const Table &, const Value &)> visit);
   llvm::Expected<Value> getMerged(llvm::StringRef name, unsigned depth);
 
   /// By name; of one name, in the order of folders.
