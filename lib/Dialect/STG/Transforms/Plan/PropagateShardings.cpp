@@ -82,7 +82,7 @@ private:
   void writeFactors(ShardableOpInterface op, const PlannedOp &planned);
   void joinPartials(ShardableOpInterface op);
   void joinProducts(func::FuncOp function);
-  void passThroughOps(func::FuncOp function);
+  void passThroughOps(func::FuncOp function, const GradientFlow &gradients);
   void setPartial(Value value, ArrayRef<Attribute> axes);
   void delayPartials(ScanOpInterface scan, bool delayGradients);
   void delaySums(Operation *loop, const GradientFlow &gradients);
@@ -680,8 +680,8 @@ static bool passesSum(OpOperand &use, ArrayRef<Attribute> axes,
 /// parameters is made by ops that are linear in it. It stays partial up to
 /// there, where it is reduced with those of other parameters, once per step.
 /// Values that cannot are reduced, which others may depend on.
-void FunctionPlan::passThroughOps(func::FuncOp function) {
-  GradientFlow gradients(function);
+void FunctionPlan::passThroughOps(func::FuncOp function,
+                                  const GradientFlow &gradients) {
   GradientFlow reaching(function, /*throughOps=*/true);
   SmallVector<OpResult> values;
   function.walk([&](Operation *op) {
@@ -833,8 +833,8 @@ void FunctionPlan::writeBack(func::FuncOp function, bool delayGradients) {
     writeFactors(op, plan.ops[index]);
   function.walk([&](ShardableOpInterface op) { joinPartials(op); });
   joinProducts(function);
-  passThroughOps(function);
   GradientFlow gradients(function);
+  passThroughOps(function, gradients);
   // Inner loops first.
   function.walk([&](LoopLikeOpInterface loop) {
     if (auto scan = dyn_cast<ScanOpInterface>(loop.getOperation()))
