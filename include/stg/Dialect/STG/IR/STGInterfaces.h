@@ -13,6 +13,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "stg/Analysis/ShardingRule.h"
 #include "stg/Dialect/STG/IR/STGAttrs.h"
+#include <optional>
 
 namespace stg {
 
@@ -206,7 +207,6 @@ llvm::LogicalResult verifyMessage(mlir::Operation *op);
 } // namespace stg::detail
 
 #include "stg/Dialect/STG/IR/STGInterfaces.h.inc"
-#include <optional>
 
 namespace stg {
 /// The pairs of so many queries, which are the last ones of so many keys, that
