@@ -304,6 +304,8 @@ static void addTraining(OpPassManager &pm, const Strategy &strategy) {
     if (strategy.recomputeModules.empty())
       recompute.modules.push_back("none"); // No module: core attention.
   }
+  if (strategy.recompute == RecomputeChoice::Needed)
+    llvm::append_range(recompute.saved, strategy.recomputeSaved);
   pm.addNestedPass<func::FuncOp>(createRecompute(recompute));
   pm.addNestedPass<func::FuncOp>(createOptimizer(
       {stringify(strategy.optimizerDtype).str(), strategy.sparseGradients}));

@@ -180,7 +180,7 @@ class Strategy:
     rank_order: Optional[str] = None
     """Groups of axes from the fastest to the slowest (default: as the preset has them; tp-cp-dp-pp
     in megatron) (default: "")."""
-    recompute: Optional[Literal["none", "selective", "alternate", "full"]] = None
+    recompute: Optional[Literal["none", "selective", "alternate", "needed", "full"]] = None
     """What backward replays instead of having it saved (default: "none")."""
     recompute_layers: Optional[int] = None
     """Layers of a group, or of a stage that are replayed (default: 1)."""
@@ -189,6 +189,8 @@ class Strategy:
     recompute_modules: Optional[
         Sequence[Literal["core_attn", "layernorm", "mla_up_proj", "moe_act", "shared_experts", "mlp", "moe"]]] = None
     """Parts of layers that are replayed (default: ["core_attn"])."""
+    recompute_saved: Optional[Sequence[str]] = None
+    """Ops of layers whose results are saved: patterns of their names."""
     redundant_experts: Optional[int] = None
     """Replicas of experts, which expert-parallel ranks have beside these; rows are spread over all
     of them (default: 0)."""

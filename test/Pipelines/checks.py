@@ -50,6 +50,7 @@ class Plan:
     bucket_size: int = None
     gradient_reduction: str = "flat"
     recompute: str = "none"
+    recompute_saved: str = None
     recompute_layers: int = 1
     recompute_method: str = "uniform"
     attention_count: str = "executed"

@@ -6,7 +6,7 @@ Liu et al. arXiv:2310.01889 (ring attention), Jacobs et al. arXiv:2309.14509 (Ul
 Won et al. arXiv:2511.10480 (STAGE's volumes).
 
 Usage: parallel_forms.py
-    {iteration|zero|zero-stages|types|in-flight|replayed|alternate|messages|layers|context|ranges|stage}...
+    {iteration|zero|zero-stages|types|in-flight|replayed|alternate|needed|messages|layers|context|ranges|stage}...
 """
 
 from collections import Counter
@@ -260,6 +260,29 @@ def alternate(check):
     check.equal("as with --fp8", layer(fp8=True)[0], eight)
 
 
+def needed(check):
+    """A layer with --recompute=needed: what it saves, and products that are replayed."""
+    def layer(*names):
+        few, many = (check.compile(replace(TINY, L=depth), Plan(
+            batch=4, recompute="needed", set="separate_projections=true",
+            **({"recompute_saved": ",".join(names)} if names else {}))).classes[0] for depth in (11, 12))
+        again = many.products.get("recompute", 0) - few.products.get("recompute", 0)
+        return many.largest["activation"] - few.largest["activation"], again
+
+    m, tokens = TINY, 4 * TINY.s
+    q, kv = m.a * m.d, m.g * m.d
+    attention = 2 * tokens * (m.s + 1) * q  # scores and their product with values, of pairs under the mask
+    products = 2 * tokens * m.h * (2 * q + 2 * kv + 2 * m.f)  # all but that of down
+    check.equal("nothing is saved but the input", layer(), (BF16 * tokens * m.h, products + attention))
+    check.equal("queries, keys and values", layer("q_proj", "k_proj", "v_proj"),
+                (BF16 * tokens * (m.h + q + 2 * kv), products + attention - 2 * tokens * m.h * (q + 2 * kv)))
+    # Of attention its log-sum-exp is saved, too; queries, keys and values are made again for its backward.
+    check.equal("attention", layer("attention"),
+                (tokens * (BF16 * (m.h + q) + FP32 * m.a), products))
+    check.equal("patterns", layer("[qkv]_proj"), layer("q_proj", "k_proj", "v_proj"))
+    check.equal("what backward does not read", layer("down_proj"), layer())
+
+
 def messages(check):
     """Narayanan et al. 2.2: messages that each device sends."""
     def sends(p, m, v, schedule):
@@ -443,4 +466,4 @@ def stage(check):
 
 
 if __name__ == "__main__":
-    checks.main(iteration, zero, zero_stages, types, in_flight, replayed, alternate, messages, layers, context, ranges, stage)
+    checks.main(iteration, zero, zero_stages, types, in_flight, replayed, alternate, needed, messages, layers, context, ranges, stage)

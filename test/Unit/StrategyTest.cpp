@@ -212,7 +212,7 @@ TEST(Strategy, WrongFiles) {
   EXPECT_EQ(read("{\"fp8\": 1}"), "f.json: \"fp8\": 1: expected true or false");
   EXPECT_EQ(read("{\"recompute\": \"some\"}"),
             "f.json: \"recompute\": \"some\": expected none, selective, "
-            "alternate or full");
+            "alternate, needed or full");
   EXPECT_EQ(read("{\"set\": {\"L\": 0}}"),
             "f.json: \"set\": {\"L\":0}: symbol 'L': expected an integer of at "
             "least 1");

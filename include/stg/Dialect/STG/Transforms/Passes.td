@@ -905,7 +905,10 @@ def Recompute : Pass<"stg-recompute", "::mlir::func::FuncOp"> {
   let description = [{
     Works on each pair of a forward and a backward `stg.repeat`. With `policy=alternate` the first
     of each two products of a body, and the ops named by `ops`, are saved, and backward begins
-    with what else it reads, as torchtitan does op by op. With `policy=full` the
+    with what else it reads, as torchtitan does op by op. With `policy=needed` the ops are saved
+    whose names match `saved`, and backward begins with what else it reads, as jax.checkpoint does
+    with a policy of names: the last projection of a layer, which backward does not read, is not
+    replayed. With `policy=full` the
     forward repeat saves only what it carries, and the backward body begins with the whole
     forward body again (as Megatron-LM and torch.utils.checkpoint replay a layer, its last
     projection included). Of a repeat whose body is nothing but repeats, such as one over periods of
@@ -937,7 +940,9 @@ def Recompute : Pass<"stg-recompute", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"policy", "policy", "::stg::RecomputeChoice",
-           /*default=*/"::stg::RecomputeChoice::None", "none, selective, alternate or full">,
+           /*default=*/"::stg::RecomputeChoice::None", "none, selective, alternate, needed or full">,
+    ListOption<"saved", "saved", "std::string",
+               "Patterns of names of ops whose results policy=needed saves (default none)">,
     ListOption<"ops", "ops", "std::string",
                "Names of ops that policy=selective replays and policy=alternate saves (default stg.attention; with modules none)">,
     ListOption<"modules", "modules", "std::string",

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LayerModules.h"
+#include "ParameterPatterns.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -92,13 +93,16 @@ private:
   bool isNamed(Operation *op) const {
     return llvm::is_contained(names, op->getName().getStringRef());
   }
-  DenseSet<Operation *> getKept(Block &body) const;
+  /// What policy=alternate, or policy=needed, saves of the body of a layer.
+  DenseSet<Operation *> getAlternate(Block &body) const;
+  DenseSet<Operation *> getSaved(Block &body);
   /// What is replayed of a layer of which parts are.
   SmallVector<LayerModule> getModules(ScanOpInterface forward);
   LogicalResult checkModules();
 
   /// Of the ops that are saved by policy=alternate.
   SmallVector<std::string> names;
+  NamePatterns patternsOfSaved;
   RecomputeModules kinds;
   bool replays; ///< Whether any repeat has another policy than `none`.
   RecomputeModules present; ///< Of any kind, in layers of which parts are.
@@ -372,7 +376,7 @@ static RecomputeChoice getChoice(RecomputePolicy policy) {
 
 /// Of the body of a layer: the first of each two products, what is named, and
 /// scans, which keep for themselves.
-DenseSet<Operation *> Recompute::getKept(Block &body) const {
+DenseSet<Operation *> Recompute::getAlternate(Block &body) const {
   DenseSet<Operation *> kept;
   unsigned products = 0;
   for (Operation &op : body) {
@@ -381,6 +385,18 @@ DenseSet<Operation *> Recompute::getKept(Block &body) const {
                      product.getCost().isMatrix;
     if (isProduct ? products++ % 2 == 0
                   : isNamed(&op) || isa<ScanOpInterface>(op))
+      kept.insert(&op);
+  }
+  return kept;
+}
+
+/// Of the body of a layer what is named, and scans, which keep for themselves.
+DenseSet<Operation *> Recompute::getSaved(Block &body) {
+  DenseSet<Operation *> kept;
+  for (Operation &op : body) {
+    StringAttr name = getOrigin(&op).name;
+    bool isScan = isa<ScanOpInterface>(op);
+    if (isScan || (name && patternsOfSaved.match(name)))
       kept.insert(&op);
   }
   return kept;
@@ -419,7 +435,9 @@ void Recompute::recomputeIn(Region &region, ScanPair *outer,
     if (own == RecomputeChoice::Selective)
       pair.replayModules(getModules(forward));
     if (own == RecomputeChoice::Alternate)
-      pair.replayBut(getKept(forward.getLoopBlock()));
+      pair.replayBut(getAlternate(forward.getLoopBlock()));
+    if (own == RecomputeChoice::Needed)
+      pair.replayBut(getSaved(forward.getLoopBlock()));
     recomputeIn(backward->getRegion(0), &pair, own, rewriter);
   }
 }
@@ -480,6 +498,9 @@ void Recompute::runOnOperation() {
     return signalPassFailure();
   }
   kinds = std::move(*parsed);
+  SmallVector<std::string> texts(saved.begin(), saved.end());
+  if (failed(patternsOfSaved.read(getOperation(), texts)))
+    return signalPassFailure();
   if (names.empty() && words.empty())
     kinds.insert(RecomputeModule::CoreAttn);
   if (names.empty())
@@ -488,7 +509,8 @@ void Recompute::runOnOperation() {
   recomputeIn(getOperation().getBody(), /*outer=*/nullptr, policy, rewriter);
   if (!replays)
     return markAllAnalysesPreserved();
-  if (failed(checkModules()))
+  if (failed(checkModules()) ||
+      failed(patternsOfSaved.checkUsed(getOperation(), "layers' ops")))
     return signalPassFailure();
   RewritePatternSet patterns(&getContext());
   populateDropUnusedStacksPatterns(patterns);
