@@ -80,6 +80,42 @@ static double getSteps(StringRef name, double ranks) {
   return std::min(name == "all_reduce" ? 2 * ring : ring, tree);
 }
 
+/// Ranks in the longest dimension of a torus whose dimensions are as equal as
+/// they can be: 8 of 128 ranks in three dimensions, 4 x 4 x 8.
+static int64_t getLongestSide(int64_t ranks, int64_t dimensions) {
+  auto fits = [&](int64_t side) {
+    int64_t most = 1;
+    for (int64_t i = 0; i < dimensions && most < ranks; ++i)
+      most *= side;
+    return most >= ranks;
+  };
+  auto guess = int64_t(std::pow(double(ranks), 1. / double(dimensions))) - 1;
+  int64_t side = std::max<int64_t>(1, guess);
+  while (ranks % side != 0 || !fits(side))
+    ++side;
+  return side;
+}
+
+/// Whether a group of a torus is a ring in one of its dimensions.
+static bool isInOneDimension(const NetworkTier &torus, int64_t ranks) {
+  return !torus.ranks ||
+         ranks <= getLongestSide(*torus.ranks, torus.dimensions);
+}
+
+/// Links that a byte of an all-to-all takes on the way to its rank, on the
+/// average of those that leave: others lie between two ranks of a ring.
+static double getDistance(const NetworkTier &network, int64_t ranks) {
+  bool isTorus = network.topology == Topology::Torus;
+  if (ranks <= 1 || (!isTorus && network.topology != Topology::Ring))
+    return 1;
+  double count = double(ranks), leaving = (count - 1) / count;
+  // The shorter way around is at most half of a ring.
+  if (!isTorus || isInOneDimension(network, ranks))
+    return std::floor(count * count / 4) / count / leaving;
+  double side = std::pow(count, 1. / network.dimensions);
+  return network.dimensions * side / 4 / leaving;
+}
+
 double CollectiveCosts::getBandwidth(const Tier &tier, int64_t ranks) const {
   const NetworkTier &network = *tier.tier;
   if (network.topology == Topology::FullyConnected)
@@ -88,11 +124,10 @@ double CollectiveCosts::getBandwidth(const Tier &tier, int64_t ranks) const {
     return tier.bandwidth;
   // A group within one dimension is a ring with two links; a larger one has
   // rings in all dimensions.
-  double side = network.ranks
-                    ? std::pow(double(*network.ranks), 1. / network.dimensions)
-                    : ranks;
-  double links = ranks <= side ? 2 : std::max<int64_t>(2, network.links);
-  return tier.bandwidth * links;
+  int64_t links = isInOneDimension(network, ranks)
+                      ? 2
+                      : std::max<int64_t>(2, network.links);
+  return tier.bandwidth * double(links);
 }
 
 /// On logarithms between points. Smaller buffers take as long as the smallest,
@@ -145,6 +180,8 @@ double CollectiveCosts::getLibrary(const Tier &tier, StringRef name,
   if (measured != tier.tier->times.end())
     return getMeasured(tier, name, ranks, bytes, measured->second);
   double sent = getVolume(name, ranks) * bytes / getBandwidth(tier, ranks);
+  if (name == "all_to_all")
+    sent *= getDistance(*tier.tier, ranks);
   auto factors = tier.factors.find(name);
   if (factors == tier.factors.end())
     return getSteps(name, ranks) * tier.latency + sent;
@@ -192,7 +229,8 @@ double CollectiveCosts::getCollective(StringRef name, const GroupPlace &place,
         choice.chosen > 1 ? choice.getDistinct(ranks) : members / ranks;
     return getCollective(name, local, bytes * here) +
            getSteps(name, groups) * tier.latency +
-           bytes * choice.getDistinct(groups) * (ranks - members) / ranks /
+           bytes * choice.getDistinct(groups) * (ranks - members) / ranks *
+               getDistance(*tier.tier, int64_t(groups)) /
                getBandwidth(tier, groups);
   }
   double inside = getCollective(name, local, bytes);

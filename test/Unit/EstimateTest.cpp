@@ -535,6 +535,12 @@ TEST(CollectiveCosts, LinksOfDevices) {
               3 * 1e-6 + 0.75 * bytes / (2 * 50e9), 1e-12);
   EXPECT_NEAR(costs.getCollective("all_gather", {64, 1}, bytes),
               14 * 1e-6 + 63. / 64 * bytes / (6 * 50e9), 1e-12);
+  // In an all-to-all a part for each rank of a ring of four goes over 0, 1, 1
+  // and 2 links, and in each of three dimensions over as many.
+  EXPECT_NEAR(costs.getCollective("all_to_all", {4, 1}, bytes),
+              3 * 1e-6 + 4. / 4 * bytes / (2 * 50e9), 1e-12);
+  EXPECT_NEAR(costs.getCollective("all_to_all", {64, 1}, bytes),
+              14 * 1e-6 + 3 * 4. / 4 * bytes / (6 * 50e9), 1e-12);
 }
 
 //===----------------------------------------------------------------------===//
