@@ -39,7 +39,7 @@ GROUPS = [
     ("bridge experts", r"bridge", "megatron-experts"),
     ("torchtitan", r"torchtitan.*eager", "torchtitan"),
     ("torchtitan", r"torchtitan", "torchtitan-compile"),
-    ("tpu", r"maxtext|trillium|ironwood", "megatron"),
+    ("tpu", r"maxtext|trillium|ironwood", "maxtext"),
     # Nobody says their micro-batches: see MICRO_BATCHES. ZeRO-3 of DeepSpeed has no preset.
     ("narayanan", r"narayanan-(t1|t2-PTD)", "megatron-2021"),
     # Micro-batches and virtual stages from memory; that nothing is replayed is assumed.
@@ -59,13 +59,24 @@ MICRO_BATCHES = (1, 2, 4, 8)
 REPLAYED = r"automodel-(Llama|Qwen)"
 
 
+# Recipes of TPUs replay layers but for these results: "minimal" are all products with weights.
+SAVED = [
+    ("maxtext", "qkv_proj,o_proj,gate_up_proj,down_proj"),
+    ("trillium-Llama3.1-70B", "qkv_proj"),
+    ("trillium-Llama3.1-8B", "qkv_proj,o_proj"),
+    ("ironwood", "qkv_proj,attention"),
+]
+
+
 def recompute_flags(row):
     text = row["recompute"] or ("full" if re.match(REPLAYED, row["id"]) else "none")
     block = re.match(r"full, block, (\d+)", text)
     if block:
         return ["--recompute=full", "--recompute-method=block",
                 f"--recompute-layers={block.group(1)}"]
-    # Recipes of TPUs replay layers; "minimal" keeps what products make.
+    saved = next((saved for pattern, saved in SAVED if re.match(pattern, row["id"])), None)
+    if saved:
+        return ["--recompute=needed", f"--recompute-saved={saved}"]
     if text.startswith(("full", "custom")):
         return ["--recompute=full"]
     if text.startswith("selective"):
@@ -145,8 +156,11 @@ def get_flags(row, preset):
     elif row["precision"] == "nvfp4":
         flags.append("--product-dtype=f4E2M1FN")
     # The recipes of Bridge's performance runs have gradients in 16 bits (grad_reduce_in_fp32).
+    # Those of MaxText have the type of activations, and parameters are stored in 32 bits.
     if row["id"].startswith(("vtrain-s", "bridge")):
         flags.append("--grad-dtype=bf16")
+    if row["hardware"].startswith("TPU"):
+        flags += ["--grad-dtype=bf16", "--param-dtype=f32"]
     name = preset if isinstance(preset, str) else json.dumps(preset)
     return flags + [f"--preset={name}", f"--machine={row['hardware']}", "--json"]
 
