@@ -296,7 +296,10 @@ Error SpaceBuilder::addDefaults() {
   addDefault(FieldId::virtualStages,
              listDivisors(settler.countLayers().value_or(1)));
   addWords(FieldId::zero);
-  addWords(FieldId::recompute);
+  // It replays a product less than all layers, with the same memory, and so is
+  // better wherever these are tried; frameworks that have it name what is
+  // saved.
+  addWords(FieldId::recompute, stringify(RecomputeChoice::Needed));
   return Error::success();
 }
 
