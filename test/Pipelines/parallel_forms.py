@@ -431,12 +431,13 @@ def ranges(check):
         compiled = check.compile(m, replace(base, cp=4, cp_balance="none", **same))
         check.equal(f"classes, {same}", len(compiled.classes), 1)
     # A hidden block is passed on, but is no node: rank i computes i + 1 blocks of c, and sets
-    # the gradients of the farthest one to zero.
+    # the gradients of the farthest one to zero. Backward adds gradients of keys and of values
+    # behind all other blocks.
     plan = replace(base, cp=8, cp_comm_type="p2p", cp_balance="none")
     check.context = plan
     ring = check.compile(m, plan).classes
     nodes = [entry["compute_nodes"] for entry in ring]
-    check.equal("blocks", [n - nodes[0] for n in nodes], [m.L * B * (2 * i - (i == 7)) for i in range(8)])
+    check.equal("blocks", [n - nodes[0] for n in nodes], [m.L * B * (4 * i - 3 * (i == 7)) for i in range(8)])
     for entry in ring:
         check.equal("messages", entry["messages"], ring[0]["messages"])
 

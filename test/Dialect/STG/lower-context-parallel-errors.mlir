@@ -47,6 +47,14 @@ func.func @attention_block_c4_count(%q: !x) {
 }
 // -----
 !x = !stg.tensor<[2, 8, 4, 16], bf16>
+!lse = !stg.tensor<[2, 8, 4], f32>
+func.func @attention_block_c4_gradients(%q: !x, %lse: !lse) {
+  // expected-error @+1 {{'stg.attention_block_grad' op has 2 partial results, expected none, that of the queries, or 3}}
+  %g:3 = stg.attention_block_grad 64 %q, %q, %q, %q, %lse, %q, %q, %q : !x, !x, !x, !x, !lse, !x, !x, !x
+  return
+}
+// -----
+!x = !stg.tensor<[2, 8, 4, 16], bf16>
 func.func @attention_block_c4_sinks(%q: !x) {
   // expected-error @+1 {{sinks has rank 4, expected 1}}
   %o, %lse = stg.attention_block 64 %q, %q, %q, %q : !x, !x, !x, !x

@@ -101,11 +101,15 @@ func.func @f(%q: !x, %k: !x, %v: !x, %do: !x) -> (!x, !x, !x, !x) {
   // CHECK-NEXT: %[[B:.*]]:5 = stg.repeat "o.bwd.ring" * n - 2 carry(%[[KC:.*]] = %[[KV2]]#0 : !{{.*}}, %[[VC:.*]] = %[[KV2]]#1 : !{{.*}}, %[[DQC:.*]] = %[[DQ]] : !{{.*}}, %[[DKC:.*]] = %[[DK]] : !{{.*}}, %[[DVC:.*]] = %[[DV]] : !{{.*}}) <"o" bwd> {
   // CHECK-NEXT:   %[[KVN:.*]]:2 = stg.exchange over "cp" shift -1 channel 1 %[[KC]], %[[VC]] <"o" bwd keys> :
   // CHECK-NEXT:   %[[DKV:.*]]:2 = stg.exchange over "cp" shift -1 channel 2 %[[DKC]], %[[DVC]] <"o" bwd gradients> :
-  // CHECK-NEXT:   %[[DQN:.*]], %[[DKN:.*]], %[[DVN:.*]] = stg.attention_block_grad S*S %[[Q1]], %[[KC]], %[[VC]], %[[O1]], %[[LSE1]], %[[DO1]], %[[DQC]], %[[DKV]]#0, %[[DKV]]#1 <"o" bwd block> :
+  // CHECK-NEXT:   %[[DQN:.*]], %[[DKB:.*]], %[[DVB:.*]] = stg.attention_block_grad S*S %[[Q1]], %[[KC]], %[[VC]], %[[O1]], %[[LSE1]], %[[DO1]], %[[DQC]] <"o" bwd block> :
+  // CHECK-NEXT:   %[[DKN:.*]] = stg.add %[[DKV]]#0, %[[DKB]] <"o" bwd add> :
+  // CHECK-NEXT:   %[[DVN:.*]] = stg.add %[[DKV]]#1, %[[DVB]] <"o" bwd add> :
   // CHECK-NEXT:   stg.yield %[[KVN]]#0, %[[KVN]]#1, %[[DQN]], %[[DKN]], %[[DVN]] :
   // CHECK-NEXT: }
   // CHECK-NEXT: %[[DKVL:.*]]:2 = stg.exchange over "cp" shift -1 channel 2 %[[B]]#3, %[[B]]#4 <"o" bwd last> :
-  // CHECK-NEXT: %[[DQL:.*]], %[[DKL:.*]], %[[DVL:.*]] = stg.attention_block_grad S*S %[[Q1]], %[[B]]#0, %[[B]]#1, %[[O1]], %[[LSE1]], %[[DO1]], %[[B]]#2, %[[DKVL]]#0, %[[DKVL]]#1 <"o" bwd own> :
+  // CHECK-NEXT: %[[DQL:.*]], %[[DKO:.*]], %[[DVO:.*]] = stg.attention_block_grad S*S %[[Q1]], %[[B]]#0, %[[B]]#1, %[[O1]], %[[LSE1]], %[[DO1]], %[[B]]#2 <"o" bwd own> :
+  // CHECK-NEXT: %[[DKL:.*]] = stg.add %[[DKVL]]#0, %[[DKO]] <"o" bwd add> :
+  // CHECK-NEXT: %[[DVL:.*]] = stg.add %[[DKVL]]#1, %[[DVO]] <"o" bwd add> :
   %g:3 = stg.attention_grad none %q, %k, %v, %o, %lse, %do {context = #stg.context<p2p zigzag over ["cp"]>} <"o" bwd> : !x, !x, !x, !x, !lse, !x
   // CHECK-NEXT: return %[[O]], %[[DQL]], %[[DKL]], %[[DVL]] :
   return %o, %g#0, %g#1, %g#2 : !x, !x, !x, !x
@@ -146,10 +150,12 @@ func.func @f(%q: !x, %k: !x, %v: !x, %do: !x) {
   // CHECK-NEXT:   stg.exchange over "cp" shift -1 channel 1 {{.*}} <"g" bwd keys> :
   // CHECK-NEXT:   stg.exchange over "cp" shift -1 channel 2 {{.*}} <"g" bwd gradients> :
   // CHECK-NEXT:   stg.attention_block_grad 64 {{.*}} <"g" bwd block> :
+  // CHECK-COUNT-2: stg.add {{.*}} <"g" bwd add> :
   // CHECK-NEXT:   stg.yield
   // CHECK-NEXT: }
   // CHECK-NEXT: stg.exchange over "cp" shift -1 channel 2 {{.*}} <"g" bwd last> :
   // CHECK-NEXT: stg.attention_block_grad 36 {{.*}} <"g" bwd own> :
+  // CHECK-COUNT-2: stg.add {{.*}} <"g" bwd add> :
   // CHECK-NEXT: return
   %g:3 = stg.attention_grad causal %q, %k, %v, %o, %lse, %do {context = #stg.context<p2p range over ["cp"]>} <"g" bwd> : !x, !x, !x, !x, !lse, !x
   return

@@ -44,7 +44,9 @@ func.func @f(%q: !x, %k: !x, %v: !x, %do: !x) -> (!x, !x, !x, !x) {
   // CHECK-NEXT: %[[B:.*]]:3 = stg.repeat "o.bwd.ring" * n - 1 carry(%[[DQC:.*]] = %[[DQ]] : {{.*}}, %[[DKC:.*]] = %[[DK]] : {{.*}}, %[[DVC:.*]] = %[[DV]] : {{.*}}) <"o" bwd> {
   // CHECK-NEXT:   %[[DKV:.*]]:2 = stg.exchange over "cp" shift 1 channel 2 %[[DKC]], %[[DVC]] <"o" bwd gradients> :
   // CHECK-COUNT-2: stg.local_slice dim 1 over ["cp"]
-  // CHECK-NEXT:   stg.attention_block_grad S*S/2 {{.*}}, %[[DQC]], %[[DKV]]#0, %[[DKV]]#1 <"o" bwd block> :
+  // CHECK-NEXT:   %{{.*}}, %[[DKB:.*]], %[[DVB:.*]] = stg.attention_block_grad S*S/2 {{.*}}, %[[DQC]] <"o" bwd block> :
+  // CHECK-NEXT:   stg.add %[[DKV]]#0, %[[DKB]] <"o" bwd add> :
+  // CHECK-NEXT:   stg.add %[[DKV]]#1, %[[DVB]] <"o" bwd add> :
   // CHECK-NEXT:   stg.yield
   // CHECK-NEXT: }
   // CHECK-NEXT: %[[HOME:.*]]:2 = stg.exchange over "cp" shift 1 channel 2 %[[B]]#1, %[[B]]#2 <"o" bwd last> :

@@ -424,18 +424,18 @@ OpCost AttentionBlockGradOp::getCost() {
 }
 
 /// What earlier blocks have made is corrected where it is.
-template <typename OpTy>
-static std::optional<unsigned> getPartialOperand(OpTy op, unsigned result) {
-  if (getNumEarlier(op) == 0)
+static std::optional<unsigned>
+getPartialOperand(Operation *op, unsigned numEarlier, unsigned result) {
+  if (result >= numEarlier)
     return std::nullopt;
-  return op->getNumOperands() - getNumEarlier(op) + result;
+  return op->getNumOperands() - numEarlier + result;
 }
 std::optional<unsigned> AttentionBlockOp::getReusableOperand(unsigned result) {
-  return getPartialOperand(*this, result);
+  return getPartialOperand(*this, getNumEarlier(*this), result);
 }
 std::optional<unsigned>
 AttentionBlockGradOp::getReusableOperand(unsigned result) {
-  return getPartialOperand(*this, result);
+  return getPartialOperand(*this, getPartial().size(), result);
 }
 bool AttentionBlockOp::destroysOperand(unsigned operand) {
   return operand + getNumEarlier(*this) >= getNumOperands();

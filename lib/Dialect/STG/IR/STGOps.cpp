@@ -93,12 +93,16 @@ template <typename OpTy> static LogicalResult verifyPartial(OpTy op) {
   if (isa<AttentionBlockOp>(*op) && op.getPartial().size() == 1)
     return stg::detail::checkSinks(op.getLoc(), op.getQuery(),
                                    op.getPartial().front());
-  if (op.getPartial().size() != op->getNumResults()) // attention_block_c4
+  bool isOfQueries =
+      isa<AttentionBlockGradOp>(*op) && op.getPartial().size() == 1;
+  if (op.getPartial().size() != op->getNumResults() &&
+      !isOfQueries) // attention_block_c4
     return op.emitOpError("has ")
-           << op.getPartial().size() << " partial results, expected none or "
-           << op->getNumResults();
+           << op.getPartial().size() << " partial results, expected none"
+           << (isa<AttentionBlockGradOp>(*op) ? ", that of the queries," : "")
+           << " or " << op->getNumResults();
   for (auto [number, pair] : llvm::enumerate(
-           llvm::zip_equal(op.getPartial().getTypes(), op->getResultTypes())))
+           llvm::zip(op.getPartial().getTypes(), op->getResultTypes())))
     if (auto [type, expected] = pair; type != expected)
       return op.emitOpError("has partial result #")
              << number << " of type " << type << ", expected " << expected;

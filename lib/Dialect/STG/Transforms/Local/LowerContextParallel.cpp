@@ -372,10 +372,22 @@ AttentionLowering::Values AttentionLowering::compute(ArrayRef<Value> keys,
                                                      SymExpr seen) {
   Values inputs(operands.begin(), operands.end());
   llvm::copy(keys, inputs.begin() + 1);
-  Operation *block =
-      op.createBlock(builder, inputs, partial, pairs, seen, sums);
+  // Gradients of keys and values come while the block is computed, which waits
+  // for the queries' alone.
+  bool isTravelling = isBackward() && !partial.empty();
+  Operation *block = op.createBlock(
+      builder, inputs, isTravelling ? partial.take_front() : partial, pairs,
+      seen, sums);
   setOrigin(block, getOrigin(role));
-  return Values(block->getResults());
+  Values made(block->getResults());
+  if (!isTravelling)
+    return made;
+  for (auto [sum, come] : llvm::drop_begin(llvm::zip_equal(made, partial))) {
+    auto add = AddOp::create(builder, op.getLoc(), come, sum);
+    setOrigin(add, getOrigin(Role::Add));
+    sum = add;
+  }
+  return made;
 }
 
 /// So many steps, which replace `keys` and `made`.
