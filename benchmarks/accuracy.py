@@ -27,7 +27,7 @@ GROUPS = [
     ("korthikanti", r"korthikanti-[^l]*-(full|selective)$", "megatron-2021"),
     ("mpt fsdp", r"mpt-.*a100_40", "llm-foundry-pure"),
     ("mpt fsdp", r"mpt-", "llm-foundry"),
-    ("nemo dense", r"nemo2407", "nemo-2024"),
+    ("nemo dense", r"nemo2407", "nemo-2024-overlap"),
     ("nemo dense", r"nemo-", "nemo-2024"),
     ("bridge in 4 bits", r"bridge.*NVFP4", "megatron"),
     ("bridge dense", r"bridge.*LLAMA", "megatron"),
