@@ -74,8 +74,13 @@ static double getVolume(StringRef name, double ranks) {
   return name == "all_reduce" ? 2 * once : once;
 }
 
-/// Steps of a ring, or of trees where those are fewer.
-static double getSteps(StringRef name, double ranks) {
+/// Steps of a ring, or of trees where those are fewer. With a link for each
+/// pair all ranks send each other their parts at once; a sum is scattered, and
+/// then gathered.
+static double getSteps(const NetworkTier &network, StringRef name,
+                       double ranks) {
+  if (network.topology == Topology::FullyConnected)
+    return name == "all_reduce" ? 2 : 1;
   double ring = ranks - 1, tree = 2 * std::log2(ranks) + 2;
   return std::min(name == "all_reduce" ? 2 * ring : ring, tree);
 }
@@ -158,7 +163,8 @@ double CollectiveCosts::getMeasured(const Tier &tier, StringRef name,
     return time;
   double scaled =
       time * getVolume(name, ranks) / getVolume(name, nearest->ranks);
-  double steps = getSteps(name, ranks) - getSteps(name, nearest->ranks);
+  double steps = getSteps(*tier.tier, name, ranks) -
+                 getSteps(*tier.tier, name, nearest->ranks);
   return scaled + std::max(0., steps) * tier.latency;
 }
 
@@ -184,7 +190,7 @@ double CollectiveCosts::getLibrary(const Tier &tier, StringRef name,
     sent *= getDistance(*tier.tier, ranks);
   auto factors = tier.factors.find(name);
   if (factors == tier.factors.end())
-    return getSteps(name, ranks) * tier.latency + sent;
+    return getSteps(*tier.tier, name, ranks) * tier.latency + sent;
   double given = tier.latency + factors->second.scalar * bytes *
                                     (1 + factors->second.offset / ranks) /
                                     getBandwidth(tier, ranks);
@@ -228,7 +234,7 @@ double CollectiveCosts::getCollective(StringRef name, const GroupPlace &place,
     double here =
         choice.chosen > 1 ? choice.getDistinct(ranks) : members / ranks;
     return getCollective(name, local, bytes * here) +
-           getSteps(name, groups) * tier.latency +
+           getSteps(*tier.tier, name, groups) * tier.latency +
            bytes * choice.getDistinct(groups) * (ranks - members) / ranks *
                getDistance(*tier.tier, int64_t(groups)) /
                getBandwidth(tier, groups);
@@ -247,7 +253,7 @@ double CollectiveCosts::getCollective(StringRef name, const GroupPlace &place,
   // from it does not get all of the links of both.
   if (members < *tiers[outer - 1].tier->ranks)
     between /= tier.partialShare;
-  double latency = getSteps(name, groups) * tier.latency;
+  double latency = getSteps(*tier.tier, name, groups) * tier.latency;
   if (name != "all_reduce" && factors == tier.factors.end())
     latency = (groups - 1) * tier.latency +
               (ranks - groups) * tiers[outer - 1].latency;

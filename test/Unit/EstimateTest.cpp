@@ -526,8 +526,11 @@ TEST(CollectiveCosts, TwoRanksExchange) {
 TEST(CollectiveCosts, LinksOfDevices) {
   double bytes = 1 << 30;
   Machine pairs = load("mi300x");
+  // All pairs at once; a sum is scattered, and then gathered.
   EXPECT_NEAR(CollectiveCosts(pairs).getCollective("all_gather", {8, 1}, bytes),
-              7 * 5e-6 + 7. / 8 * bytes / (7 * 64e9 * 0.8), 1e-12);
+              5e-6 + 7. / 8 * bytes / (7 * 64e9 * 0.8), 1e-12);
+  EXPECT_NEAR(CollectiveCosts(pairs).getCollective("all_reduce", {8, 1}, bytes),
+              2 * 5e-6 + 2 * 7. / 8 * bytes / (7 * 64e9 * 0.8), 1e-12);
   // A ring in one dimension of a torus, and rings in all three.
   Machine torus = load("tpu-v4");
   CollectiveCosts costs(torus);
