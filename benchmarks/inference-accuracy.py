@@ -13,7 +13,8 @@ with TensorRT-LLM, H100); arXiv:2211.05102 (PaLM 540B on 64 TPU v4); LLMServe/Di
 fitted to prompts and tokens of OPT 13B, A100);
 mutinifni/splitwise-sim, data/perf_model.csv (prompts of Llama 2 70B with vLLM of 2023, A100; its
 decoding waited for launches); arXiv:2411.01783 (prefill of Llama 3.1 405B, one sequence of 128,000
-tokens, H100-96GB, FP8 in feed-forward only).
+tokens, H100-96GB, FP8 in feed-forward only); AMD's page of performance results (vLLM 0.10.2 on eight
+MI300X, seconds of 128 tokens of a prompt and 2,048 that are generated).
 """
 import argparse
 import concurrent.futures
@@ -24,7 +25,7 @@ import sys
 
 from accuracy import show
 
-H100, A100, TITAN, TPU = "h100-80gb-dgx", "a100-80gb-dgx", "h100-96gb", "tpu-v4"
+H100, A100, TITAN, TPU, AMD = "h100-80gb-dgx", "a100-80gb-dgx", "h100-96gb", "tpu-v4", "mi300x"
 MXFP4 = ["--weight-dtype=mxfp4"]
 FP8 = ["--fp8", "--weight-dtype=fp8"]
 
@@ -77,6 +78,9 @@ PREFILL = [
 # Ranks of context parallelism, seconds.
 LONG = [(1, 42.010), (2, 21.042), (4, 10.950)]
 
+# Requests, seconds of 2,048 tokens of each.
+MI300X = [(1, 15.882), (2, 17.934), (4, 18.487)]
+
 
 def get_runs():
     """(group, id, flags, flags of a step with a prompt, such prompts for each token, measured
@@ -116,6 +120,10 @@ def get_runs():
         yield ("palm-540b on 64 TPU v4", f"palm-540b-{batch}{flags[0][7:]}{'-int8' * len(flags[2:])}",
                ["palm-540b", "--preset=tensor-2d", f"--degrees={degrees}", f"--batch={batch}",
                 f"--machine={TPU}"] + flags, None, 0, seconds)
+    for batch, seconds in MI300X:
+        yield ("decode llama3.1-70b on 8 MI300X", f"llama3.1-70b-mi300x-{batch}",
+               ["llama3.1-70b", "--mode=decode", "--tp=8", f"--batch={batch}", "--kv-len=1152", "--kv-dtype=f8E4M3FN",
+                f"--machine={AMD}"] + FP8, None, 0, seconds / 2048)
     for cp, seconds in LONG:
         yield ("prefill llama3.1-405b", f"llama3.1-405b-tp8-cp{cp}",
                ["llama3.1-405b", "--mode=prefill", "--tp=8", f"--cp={cp}", "--cp-comm-type=p2p",

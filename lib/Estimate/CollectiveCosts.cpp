@@ -31,7 +31,24 @@ GroupPlace GroupPlace::getLocal(int64_t neighbours) const {
   return local;
 }
 
-CollectiveCosts::CollectiveCosts(const Machine &machine, bool hasDirect)
+/// Ranks in the longest dimension of a torus whose dimensions are as equal as
+/// they can be: 8 of 128 ranks in three dimensions, 4 x 4 x 8.
+static int64_t getLongestSide(int64_t ranks, int64_t dimensions) {
+  auto fits = [&](int64_t side) {
+    int64_t most = 1;
+    for (int64_t i = 0; i < dimensions && most < ranks; ++i)
+      most *= side;
+    return most >= ranks;
+  };
+  auto guess = int64_t(std::pow(double(ranks), 1. / double(dimensions))) - 1;
+  int64_t side = std::max<int64_t>(1, guess);
+  while (ranks % side != 0 || !fits(side))
+    ++side;
+  return side;
+}
+
+CollectiveCosts::CollectiveCosts(const Machine &machine, bool hasDirect,
+                                 int64_t ranks)
     : hasDirect(hasDirect) {
   for (const NetworkTier &tier : machine.getTiers()) {
     std::string key = "network." + tier.name;
@@ -43,6 +60,12 @@ CollectiveCosts::CollectiveCosts(const Machine &machine, bool hasDirect)
     result.bandwidth = read(".bandwidth", 0) * read(".share", 1);
     result.latency = read(".latency", 0);
     result.partialShare = read(".partial_share", 1);
+    int64_t most = tier.ranks.value_or(ranks);
+    result.longestSide =
+        tier.topology == Topology::Torus && most > 0
+            ? getLongestSide(ranks > 0 ? std::min(ranks, most) : most,
+                             tier.dimensions)
+            : 0;
     for (StringRef name : getMachineCollectives())
       if (std::optional<double> scalar =
               machine.get(key + ".collectives." + name.str() + ".scalar"))
@@ -85,40 +108,30 @@ static double getSteps(const NetworkTier &network, StringRef name,
   return std::min(name == "all_reduce" ? 2 * ring : ring, tree);
 }
 
-/// Ranks in the longest dimension of a torus whose dimensions are as equal as
-/// they can be: 8 of 128 ranks in three dimensions, 4 x 4 x 8.
-static int64_t getLongestSide(int64_t ranks, int64_t dimensions) {
-  auto fits = [&](int64_t side) {
-    int64_t most = 1;
-    for (int64_t i = 0; i < dimensions && most < ranks; ++i)
-      most *= side;
-    return most >= ranks;
-  };
-  auto guess = int64_t(std::pow(double(ranks), 1. / double(dimensions))) - 1;
-  int64_t side = std::max<int64_t>(1, guess);
-  while (ranks % side != 0 || !fits(side))
-    ++side;
-  return side;
+/// Of a torus, in how many of its dimensions the ranks of a group are.
+static int64_t countDimensions(const NetworkTier &torus, int64_t longestSide,
+                               int64_t ranks) {
+  int64_t dimensions = 1;
+  if (longestSide > 1)
+    for (int64_t most = longestSide;
+         most < ranks && dimensions < torus.dimensions; most *= longestSide)
+      ++dimensions;
+  return dimensions;
 }
 
-/// Whether a group of a torus is a ring in one of its dimensions.
-static bool isInOneDimension(const NetworkTier &torus, int64_t ranks) {
-  return !torus.ranks ||
-         ranks <= getLongestSide(*torus.ranks, torus.dimensions);
-}
-
-/// Links that a byte of an all-to-all takes on the way to its rank, on the
-/// average of those that leave: others lie between two ranks of a ring.
-static double getDistance(const NetworkTier &network, int64_t ranks) {
+double CollectiveCosts::getDistance(const Tier &tier, int64_t ranks) const {
+  const NetworkTier &network = *tier.tier;
   bool isTorus = network.topology == Topology::Torus;
   if (ranks <= 1 || (!isTorus && network.topology != Topology::Ring))
     return 1;
   double count = double(ranks), leaving = (count - 1) / count;
+  int64_t dimensions =
+      isTorus ? countDimensions(network, tier.longestSide, ranks) : 1;
   // The shorter way around is at most half of a ring.
-  if (!isTorus || isInOneDimension(network, ranks))
+  if (dimensions == 1)
     return std::floor(count * count / 4) / count / leaving;
-  double side = std::pow(count, 1. / network.dimensions);
-  return network.dimensions * side / 4 / leaving;
+  double side = std::pow(count, 1. / double(dimensions));
+  return double(dimensions) * side / 4 / leaving;
 }
 
 double CollectiveCosts::getBandwidth(const Tier &tier, int64_t ranks) const {
@@ -127,11 +140,11 @@ double CollectiveCosts::getBandwidth(const Tier &tier, int64_t ranks) const {
     return tier.bandwidth * (ranks - 1);
   if (network.topology != Topology::Torus)
     return tier.bandwidth;
-  // A group within one dimension is a ring with two links; a larger one has
-  // rings in all dimensions.
-  int64_t links = isInOneDimension(network, ranks)
-                      ? 2
-                      : std::max<int64_t>(2, network.links);
+  // There are rings in all dimensions that the group is in, each with two links
+  // of a device.
+  int64_t used = countDimensions(network, tier.longestSide, ranks);
+  int64_t links =
+      std::max<int64_t>(2, network.links * used / network.dimensions);
   return tier.bandwidth * double(links);
 }
 
@@ -187,7 +200,7 @@ double CollectiveCosts::getLibrary(const Tier &tier, StringRef name,
     return getMeasured(tier, name, ranks, bytes, measured->second);
   double sent = getVolume(name, ranks) * bytes / getBandwidth(tier, ranks);
   if (name == "all_to_all")
-    sent *= getDistance(*tier.tier, ranks);
+    sent *= getDistance(tier, ranks);
   auto factors = tier.factors.find(name);
   if (factors == tier.factors.end())
     return getSteps(*tier.tier, name, ranks) * tier.latency + sent;
@@ -236,8 +249,7 @@ double CollectiveCosts::getCollective(StringRef name, const GroupPlace &place,
     return getCollective(name, local, bytes * here) +
            getSteps(*tier.tier, name, groups) * tier.latency +
            bytes * choice.getDistinct(groups) * (ranks - members) / ranks *
-               getDistance(*tier.tier, int64_t(groups)) /
-               getBandwidth(tier, groups);
+               getDistance(tier, int64_t(groups)) / getBandwidth(tier, groups);
   }
   double inside = getCollective(name, local, bytes);
   auto factors = tier.factors.find(name);

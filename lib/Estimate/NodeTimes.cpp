@@ -98,7 +98,7 @@ NodeTimes::NodeTimes(const Machine &machine, const Execution &execution,
                      const TraceBundle &programs, KernelTimes kernels)
     : machine(&machine), execution(&execution), programs(&programs),
       space(&programs.getSpace()), kernels(std::move(kernels)),
-      costs(machine, execution.directAllReduce),
+      costs(machine, execution.directAllReduce, space->getNumRanks()),
       launch(execution.hostOperation.value_or(get("host.operation", 0))),
       collectiveLaunch(get("host.collective", 0)), skew(get("host.skew", 0)),
       slowdown(get("overlap.collective_slowdown", 1)),

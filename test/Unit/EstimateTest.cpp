@@ -531,13 +531,24 @@ TEST(CollectiveCosts, LinksOfDevices) {
               5e-6 + 7. / 8 * bytes / (7 * 64e9 * 0.8), 1e-12);
   EXPECT_NEAR(CollectiveCosts(pairs).getCollective("all_reduce", {8, 1}, bytes),
               2 * 5e-6 + 2 * 7. / 8 * bytes / (7 * 64e9 * 0.8), 1e-12);
-  // A ring in one dimension of a torus, and rings in all three.
+  // A job of 64 ranks has a torus of 4 x 4 x 4: a ring in one dimension, and
+  // rings in two and in three.
   Machine torus = load("tpu-v4");
-  CollectiveCosts costs(torus);
+  CollectiveCosts costs(torus, /*hasDirect=*/false, /*ranks=*/64);
   EXPECT_NEAR(costs.getCollective("all_gather", {4, 1}, bytes),
               3 * 1e-6 + 0.75 * bytes / (2 * 50e9), 1e-12);
   EXPECT_NEAR(costs.getCollective("all_gather", {64, 1}, bytes),
               14 * 1e-6 + 63. / 64 * bytes / (6 * 50e9), 1e-12);
+  EXPECT_NEAR(costs.getCollective("all_gather", {16, 4}, bytes),
+              10 * 1e-6 + 15. / 16 * bytes / (4 * 50e9), 1e-12);
+  // One of 128 ranks has 4 x 4 x 8, and the whole machine 16 x 16 x 16.
+  CollectiveCosts larger(torus, /*hasDirect=*/false, /*ranks=*/128);
+  for (const CollectiveCosts &wide : {larger, CollectiveCosts(torus)})
+    EXPECT_NEAR(wide.getCollective("all_gather", {8, 1}, bytes),
+                7 * 1e-6 + 7. / 8 * bytes / (2 * 50e9), 1e-12);
+  EXPECT_NEAR(
+      CollectiveCosts(torus).getCollective("all_gather", {64, 1}, bytes),
+      14 * 1e-6 + 63. / 64 * bytes / (4 * 50e9), 1e-12);
   // In an all-to-all a part for each rank of a ring of four goes over 0, 1, 1
   // and 2 links, and in each of three dimensions over as many.
   EXPECT_NEAR(costs.getCollective("all_to_all", {4, 1}, bytes),

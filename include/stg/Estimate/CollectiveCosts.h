@@ -42,8 +42,10 @@ private:
 class CollectiveCosts {
 public:
   /// The machine has to outlive the costs. With `hasDirect` an all-reduce is a
-  /// direct one of the machine where that is faster.
-  explicit CollectiveCosts(const Machine &machine, bool hasDirect = false);
+  /// direct one of the machine where that is faster. A job of `ranks` devices
+  /// has a torus of its own, no larger than that of the machine; 0: all of it.
+  explicit CollectiveCosts(const Machine &machine, bool hasDirect = false,
+                           int64_t ranks = 0);
 
   /// `name` is a collective of a program, `bytes` the whole buffer of a
   /// rank: gathered, or before it is scattered. An all-to-all of a copy of each
@@ -64,6 +66,8 @@ private:
     const NetworkTier *tier;
     double bandwidth, latency; ///< What large messages reach.
     double partialShare;       ///< Of groups with a part of a node.
+    /// Ranks in the longest dimension of a torus; 0: not known.
+    int64_t longestSide;
     std::map<std::string, Factors, std::less<>> factors;
   };
 
@@ -75,6 +79,9 @@ private:
   double getMeasured(const Tier &tier, llvm::StringRef name, int64_t ranks,
                      double bytes, llvm::ArrayRef<CollectiveTimes> times) const;
   double getBandwidth(const Tier &tier, int64_t ranks) const;
+  /// Links that a byte of an all-to-all takes on the way to its rank, on the
+  /// average of those that leave: others lie between two ranks of a ring.
+  double getDistance(const Tier &tier, int64_t ranks) const;
 
   double getDirect(const Tier &tier, int64_t ranks, double bytes) const;
 
