@@ -12,6 +12,29 @@
 using namespace llvm;
 using namespace stg;
 
+Expected<std::string> stg::getSweep(ArrayRef<std::string> given) {
+  if (given.empty())
+    return "";
+  if (given.size() == 1)
+    return given.front();
+  for (StringRef sweep : given)
+    if (Error error = listSweepPoints(sweep).takeError())
+      return error;
+  StringRef first = given[0], second = given[1];
+  StringRef key = first.split('=').first;
+  auto [other, more] = second.split('=');
+  std::string problem = ("--sweep-machine " + second + ": ").str();
+  if (key.trim() != other.trim())
+    return createStringError(problem + key.trim() +
+                             " is swept already, and a sweep is of one "
+                             "number; give one of them a value with "
+                             "--machine-set");
+  return createStringError(problem + key.trim() +
+                           " is swept twice; give all values at once: "
+                           "--sweep-machine " +
+                           first + "," + more);
+}
+
 Expected<std::vector<std::string>> stg::listSweepPoints(StringRef sweep) {
   std::vector<std::string> points;
   if (sweep.empty()) {

@@ -189,6 +189,18 @@ void SpaceBuilder::addDefault(FieldId id, std::vector<std::string> values) {
   defaults.insert(id);
 }
 
+/// The flag that varies `name` over the values of both.
+static std::string spellVaried(StringRef name, ArrayRef<std::string> values,
+                               ArrayRef<std::string> others) {
+  SmallVector<StringRef> all(values.begin(), values.end());
+  for (StringRef value : others)
+    if (!is_contained(all, value))
+      all.push_back(value);
+  bool isOfLists =
+      any_of(all, [](StringRef value) { return value.contains(','); });
+  return ("--vary " + name + "=" + join(all, isOfLists ? ";" : ",")).str();
+}
+
 /// The fields of --vary.
 Error SpaceBuilder::readVaried() {
   for (StringRef text : request.vary) {
@@ -223,7 +235,9 @@ Error SpaceBuilder::readVaried() {
                   Twine(SearchSpace::kUnset - 1));
     for (const SearchAxis &other : space.axes)
       if (other.field == field)
-        return fail("--" + name + " is varied twice");
+        return fail("--" + name +
+                    " is varied twice; give all values at once: " +
+                    spellVaried(name, other.values, axis.values));
     space.axes.push_back(std::move(axis));
   }
   return Error::success();

@@ -202,7 +202,11 @@ void stg::writeStrategyReference(raw_ostream &os) {
         "file.\n\n"
      << "In the last column, `&` joins conditions that all hold, and `|` "
         "alternatives.\n"
-     << "A field that is given and has no effect is an error.\n";
+     << "A field that is given and has no effect is an error.\n"
+     << "Of a flag that is given several times the last value counts; a list "
+        "has all that was given,\n"
+     << "and where that gives a name several values, as `--degrees` can, the "
+        "last one counts.\n";
   for (int i = 0; i <= static_cast<int>(FieldGroup::Derived); ++i)
     writeTable(static_cast<FieldGroup>(i), os);
   os << "\nFields of the last table are options of the pass pipeline only: "

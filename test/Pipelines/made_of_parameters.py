@@ -1,6 +1,7 @@
 """Families in which ops make of parameters what activations are computed with: a weight of a
 direction and a length, gates, projections of tables of positions. The gradients of these
-parameters are reduced over data ranks once per step, and ZeRO divides them, as any others.
+parameters are reduced over data ranks once per step, in one collective with all others, and ZeRO
+divides them.
 
 What is reduced, gathered, kept and stepped is computed here from the number of parameters
 alone, as of a model in which each op reads its parameters itself.
@@ -22,8 +23,9 @@ FP32, BF16 = 4, 2
 
 # Of each family the parameters of an odd number of elements, which a shard of two ranks pads.
 FAMILIES = {
-    "deberta": 0, "deberta-v2": 0, "diffllama": 0, "hubert": 0, "mllama": 19, "recurrent_gemma": 0, "rwkv": 0,
-    "swinv2": 0, "unispeech": 0, "vit_mae": 0, "wav2vec2": 0, "wav2vec2-conformer": 0, "wavlm": 0, "llama": 0,
+    "beit": 0, "deberta": 0, "deberta-v2": 0, "diffllama": 0, "donut-swin": 0, "hubert": 0, "mllama": 19,
+    "recurrent_gemma": 0, "rwkv": 0, "swin": 0, "swinv2": 0, "umt5": 0, "unispeech": 0, "vit_mae": 0, "wav2vec2": 0,
+    "wav2vec2-bert": 0, "wav2vec2-conformer": 0, "wavlm": 0, "llama": 0,
 }
 
 
@@ -38,6 +40,8 @@ def check(family, odd, level, config):
         if not (level == 3 and each["kind"] == "all_gather"):
             key = each["kind"], each["phase"]
             found[key] = found.get(key, 0) + each["bytes"]
+            # There is one group, and all is reduced in one type.
+            assert each["count"] == 1 or each["phase"] != "grad_sync", f"{family}, ZeRO-{level}: {each}"
     memory = entry["memory"]
     found |= {name: memory["persistent_bytes"][name] for name in ("parameter", "optimizer")}
     found["gradient"] = memory["largest_bytes"]["gradient"]

@@ -23,6 +23,10 @@ std::vector<const cl::OptionCategory *> EstimateFlags::getCategories() const {
 
 Error EstimateFlags::finish() {
   request.dryRun = true;
+  Expected<std::string> onlySweep = getSweep(sweeps);
+  if (!onlySweep)
+    return onlySweep.takeError();
+  sweep = *onlySweep;
   if (timelineRanksFlag.getNumOccurrences() && timeline.empty())
     return createStringError(
         "--timeline-ranks has no effect without --timeline");

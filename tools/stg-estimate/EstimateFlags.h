@@ -24,6 +24,7 @@ struct EstimateFlags : TwoPlanFlags {
 
   std::string machine;
   std::vector<std::string> changes;
+  std::vector<std::string> sweeps; ///< As given: there may be one.
   std::string sweep;
   std::string timeline, timelineRanks, picture;
   bool json = false, listConstants = false, criticalPath = false;
@@ -40,8 +41,8 @@ struct EstimateFlags : TwoPlanFlags {
       llvm::cl::value_desc("KEY=VALUE"),
       llvm::cl::desc("Change a number of the machine"),
       llvm::cl::cat(machineCategory)};
-  llvm::cl::opt<std::string, true> sweepFlag{
-      "sweep-machine", llvm::cl::location(sweep),
+  llvm::cl::list<std::string, std::vector<std::string>> sweepFlag{
+      "sweep-machine", llvm::cl::location(sweeps),
       llvm::cl::value_desc("KEY=VALUE,VALUE,..."),
       llvm::cl::desc("Estimate for each value of a number of the machine"),
       llvm::cl::cat(machineCategory)};

@@ -15,6 +15,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Pass/PassOptions.h"
 #include "mlir/Reducer/ReductionPatternInterface.h"
 #include "mlir/Reducer/Tester.h"
 #include "mlir/Support/FileUtilities.h"
@@ -22,6 +23,7 @@
 #include "stg/Dialect/STG/IR/STG.h"
 #include "stg/InitAll.h"
 #include "stg/Support/Messages.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/WithColor.h"
@@ -124,6 +126,44 @@ struct FileNames {
 };
 } // namespace
 
+namespace {
+/// The options of the reducer's passes.
+struct ReductionOptions : PassPipelineOptions<ReductionOptions> {
+  Option<std::string> test{*this, "test"};
+  ListOption<std::string> testArguments{*this, "test-arg"};
+  Option<unsigned> traversalMode{*this, "traversal-mode"};
+  Option<std::string> optPass{*this, "opt-pass"};
+};
+} // namespace
+
+/// Fails if a pass has a test that cannot be run, of which the reducer would
+/// die. Of anything else that is wrong with options the reducer complains.
+static LogicalResult checkTests(ArrayRef<char *> arguments) {
+  for (StringRef argument : arguments) {
+    auto [flag, text] = argument.split('=');
+    StringRef name = flag.ltrim('-');
+    if (flag == name ||
+        (name != "reduction-tree" && name != "opt-reduction-pass"))
+      continue;
+    ReductionOptions options;
+    if (failed(options.parseFromString(text, llvm::nulls())))
+      continue;
+    std::error_code problem =
+        llvm::sys::fs::access(options.test, llvm::sys::fs::AccessMode::Execute);
+    if (!problem)
+      continue;
+    llvm::raw_ostream &os = llvm::WithColor::error(llvm::errs(), "stg-reduce")
+                            << "--" << name;
+    if (options.test.empty())
+      os << " has no test; give it one: --" << name << "=test=SCRIPT\n";
+    else
+      os << ": cannot run the test '" << options.test
+         << "': " << problem.message() << '\n';
+    return failure();
+  }
+  return success();
+}
+
 /// Says why the reducer has failed where it does not say so itself: about its
 /// output, and about a program that is not interesting as it is.
 static void explainFailure(const FileNames &names) {
@@ -144,6 +184,9 @@ int main(int argc, char **argv) {
   registry.addExtension(+[](MLIRContext *, STGDialect *dialect) {
     dialect->addInterfaces<Reduction>();
   });
+  auto arguments = ArrayRef<char *>(argv, argc).drop_front();
+  if (failed(checkTests(arguments)))
+    return EXIT_FAILURE;
   MLIRContext context(registry);
   // The reducer asks loaded dialects, before it reads.
   context.loadDialect<STGDialect>();
@@ -155,6 +198,6 @@ int main(int argc, char **argv) {
   if (succeeded(mlirReduceMain(argc, argv, context)))
     return EXIT_SUCCESS;
   if (!isExplained)
-    explainFailure(ArrayRef<char *>(argv, argc).drop_front());
+    explainFailure(arguments);
   return EXIT_FAILURE;
 }

@@ -24,6 +24,10 @@ std::vector<const cl::OptionCategory *> SearchFlags::getCategories() const {
 Error SearchFlags::finish() {
   if (Error error = finishRequest())
     return error;
+  Expected<std::string> onlySweep = getSweep(sweeps);
+  if (!onlySweep)
+    return makeStrategyError(toString(onlySweep.takeError()));
+  sweep = *onlySweep;
   if (request.strategyFile.hasDecodePlan())
     return makeStrategyError(strategy.getFile() +
                              ": has a plan of prefill and one of decoding, and "

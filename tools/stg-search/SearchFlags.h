@@ -27,6 +27,7 @@ struct SearchFlags : RequestFlags {
 
   std::string machine, sweep, among, csv, strategyOutput;
   std::vector<std::string> changes;
+  std::vector<std::string> sweeps; ///< As given: there may be one.
   SearchOptions options;
   double memoryLimit = 0; ///< GiB.
   bool json = false, quiet = false, showsWork = false;
@@ -42,8 +43,8 @@ struct SearchFlags : RequestFlags {
       llvm::cl::value_desc("KEY=VALUE"),
       llvm::cl::desc("Change a number of the machine"),
       llvm::cl::cat(searchCategory)};
-  llvm::cl::opt<std::string, true> sweepFlag{
-      "sweep-machine", llvm::cl::location(sweep),
+  llvm::cl::list<std::string, std::vector<std::string>> sweepFlag{
+      "sweep-machine", llvm::cl::location(sweeps),
       llvm::cl::value_desc("KEY=VALUE,VALUE,..."),
       llvm::cl::desc("Search for each value of a number of the machine"),
       llvm::cl::cat(searchCategory)};

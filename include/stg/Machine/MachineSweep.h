@@ -13,6 +13,10 @@
 
 namespace stg {
 
+/// The sweep of --sweep-machine, which is `given` as often as that is: a sweep
+/// is of one number. Empty without one.
+llvm::Expected<std::string> getSweep(llvm::ArrayRef<std::string> given);
+
 /// `KEY=VALUE` for each value of `KEY=VALUE,VALUE,...`, what --sweep-machine
 /// is; one that is empty if that is empty.
 llvm::Expected<std::vector<std::string>> listSweepPoints(llvm::StringRef sweep);

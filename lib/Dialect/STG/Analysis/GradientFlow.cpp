@@ -39,7 +39,9 @@ bool stg::isStepReduction(Operation *op) {
 }
 
 /// Adds parameters and constants, and what ops make of these alone, also where
-/// a scan has stacked it.
+/// a scan has stacked it. That is more than `isMadeOfParameters`: a gradient
+/// goes through a product with any of it, but who makes a value again needs it
+/// where it is, and a constant has no gradient.
 void GradientFlow::addMadeOfParameters(Block &block) {
   auto isMade = [&](Value value) { return madeOfParameters.contains(value); };
   for (Operation &op : block) {

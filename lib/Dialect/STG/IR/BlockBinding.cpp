@@ -124,7 +124,6 @@ public:
   LogicalResult takeWritten();
   void takeOperands(TypeRange types);
   LogicalResult takeOthers();
-  LogicalResult checkOperands(TypeRange types);
 
   BlockBinding binding;
 
@@ -341,33 +340,37 @@ std::string BlockBinding::print(Type type) const {
   return text;
 }
 
-LogicalResult SymbolBinder::checkOperands(TypeRange types) {
-  auto checkTypes = [&](StringRef what, TypeRange formals,
-                        TypeRange actuals) -> LogicalResult {
-    if (formals.size() != actuals.size()) // call_c4
-      return call.emitOpError("has ")
-             << actuals.size() << " " << what << "s, expected the "
-             << formals.size() << " of '" << block.getSymName() << "'";
-    for (auto [number, pair] :
-         llvm::enumerate(llvm::zip_equal(formals, actuals))) {
-      auto [formal, actual] = pair;
-      std::string problem;
-      Type expected = binding.substitute(formal, problem);
-      if (!expected)
-        return call.emitOpError(problem);
-      if (expected == actual)
-        continue;
-      InFlightDiagnostic diag = call.emitOpError()
-                                << what << " #" << number << " has type "
-                                << actual << ", expected " << expected;
-      diag.attachNote(block.getLoc())
-          << "'" << block.getSymName() << "' says " << formal << ", here with "
-          << binding.print(formal);
-      return diag;
-    }
-    return success();
-  };
-  return checkTypes("operand", block.getArgumentTypes(), types);
+/// Compares what a call has with what the block says, for what stands for its
+/// symbols.
+static LogicalResult checkTypes(BlockCallOp call, BlockOp block,
+                                const BlockBinding &binding, StringRef what,
+                                TypeRange formals, TypeRange actuals) {
+  if (formals.size() != actuals.size()) // call_c4
+    return call.emitOpError("has ")
+           << actuals.size() << " " << what << "s, expected the "
+           << formals.size() << " of '" << block.getSymName() << "'";
+  for (auto [number, formal, actual] : llvm::enumerate(formals, actuals)) {
+    std::string problem;
+    Type expected = binding.substitute(formal, problem);
+    if (!expected)
+      return call.emitOpError(problem);
+    if (expected == actual)
+      continue;
+    InFlightDiagnostic diag = call.emitOpError()
+                              << what << " #" << number << " has type "
+                              << actual << ", expected " << expected;
+    diag.attachNote(block.getLoc())
+        << "'" << block.getSymName() << "' says " << formal << ", here with "
+        << binding.print(formal);
+    return diag;
+  }
+  return success();
+}
+
+LogicalResult stg::checkResults(BlockCallOp call, BlockOp block,
+                                const BlockBinding &binding, TypeRange types) {
+  return checkTypes(call, block, binding, "result", block.getResultTypes(),
+                    types);
 }
 
 FailureOr<BlockBinding> stg::bindSymbols(BlockCallOp call, BlockOp block,
@@ -378,7 +381,9 @@ FailureOr<BlockBinding> stg::bindSymbols(BlockCallOp call, BlockOp block,
   if (failed(binder.takeWritten()))
     return failure();
   binder.takeOperands(operandTypes);
-  if (failed(binder.takeOthers()) || failed(binder.checkOperands(operandTypes)))
+  if (failed(binder.takeOthers()) ||
+      failed(checkTypes(call, block, binder.binding, "operand",
+                        block.getArgumentTypes(), operandTypes)))
     return failure();
   return std::move(binder.binding);
 }

@@ -344,31 +344,6 @@ static bool hasImports(Operation *op) {
   return module && !module.getOps<ImportOp>().empty();
 }
 
-static LogicalResult checkResults(BlockCallOp call, BlockOp block,
-                                  const BlockBinding &binding) {
-  if (call.getNumResults() != block.getNumResults()) // call_c4
-    return call.emitOpError("has ")
-           << call.getNumResults() << " results, expected the "
-           << block.getNumResults() << " of '" << block.getSymName() << "'";
-  for (auto [number, formal, actual] :
-       llvm::enumerate(block.getResultTypes(), call.getResultTypes())) {
-    std::string problem;
-    Type expected = binding.substitute(formal, problem);
-    if (!expected)
-      return call.emitOpError(problem);
-    if (expected == actual)
-      continue;
-    InFlightDiagnostic diag = call.emitOpError("result #")
-                              << number << " has type " << actual
-                              << ", expected " << expected;
-    diag.attachNote(block.getLoc())
-        << "'" << block.getSymName() << "' says " << formal << ", here with "
-        << binding.print(formal);
-    return diag;
-  }
-  return success();
-}
-
 LogicalResult
 BlockCallOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   if (failed(stg::detail::verifyDeclaredSymbols(*this, symbolTable)))
@@ -392,5 +367,7 @@ BlockCallOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
     return success(); // The block's error.
   FailureOr<BlockBinding> binding =
       bindSymbols(*this, block, BlockBinding(), getOperandTypes(), symbolTable);
-  return failed(binding) ? failure() : checkResults(*this, block, *binding);
+  return failed(binding)
+             ? failure()
+             : checkResults(*this, block, *binding, getResultTypes());
 }

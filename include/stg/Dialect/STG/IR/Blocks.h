@@ -110,6 +110,12 @@ bindSymbols(BlockCallOp call, BlockOp block, const BlockBinding &caller,
             mlir::TypeRange operandTypes,
             mlir::SymbolTableCollection &symbolTable);
 
+/// Reports results of a call whose number or types, in the terms of what is
+/// around it, are not those that `block` says, with what `binding` makes of it.
+llvm::LogicalResult checkResults(BlockCallOp call, BlockOp block,
+                                 const BlockBinding &binding,
+                                 mlir::TypeRange types);
+
 /// The text of an attribute of `stg.config` as the value of an option: `true`,
 /// `false` or a text. Null for another attribute.
 mlir::StringAttr getOptionValue(mlir::Attribute attr);

@@ -58,7 +58,8 @@ def InlineBlocks : Pass<"stg-inline-blocks", "::mlir::ModuleOp"> {
   let description = [{
     Each `stg.call` becomes the ops of its block, with what stands for its symbols and
     options. Of each `stg.if` the region stays that its option chooses. No block, no call and
-    no variant is left. Files that the module imports are read first.
+    no variant is left. Files that the module imports are read first. Calls have the operands and
+    results of their blocks, also of those that are imported.
 
     Options of the module have the values of `config` or of `values`, or their defaults. The
     parameters of blocks that `freeze` names become `frozen`.

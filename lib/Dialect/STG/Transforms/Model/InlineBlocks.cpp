@@ -73,6 +73,9 @@ private:
   LogicalResult copyParam(ParamOp op, IRMapping &mapping, Place &place);
   LogicalResult copyVariant(IfOp op, IRMapping &mapping, Place &place);
   LogicalResult copyBlock(BlockCallOp call, IRMapping &mapping, Place &place);
+  LogicalResult checkResultTypes(BlockCallOp call, BlockOp block,
+                                 const Place &place,
+                                 const BlockBinding &binding);
   LogicalResult setOptions(BlockCallOp call, BlockOp block, Place &place,
                            BlockBinding &binding);
   LogicalResult setAttributes(Operation &op, Operation *copy, Place &place);
@@ -371,6 +374,21 @@ LogicalResult Inliner::checkFrozen() {
   return success();
 }
 
+/// A call of a block that was imported has not been verified, and what its
+/// results are said to be goes with the call.
+LogicalResult Inliner::checkResultTypes(BlockCallOp call, BlockOp block,
+                                        const Place &place,
+                                        const BlockBinding &binding) {
+  SmallVector<Type> types;
+  for (Type type : call.getResultTypes()) {
+    std::string problem;
+    types.push_back(place.binding.substitute(type, problem));
+    if (!types.back())
+      return call.emitOpError(problem);
+  }
+  return checkResults(call, block, binding, types);
+}
+
 LogicalResult Inliner::copyBlock(BlockCallOp call, IRMapping &mapping,
                                  Place &place) {
   BlockOp block = getBlock(call, symbolTable);
@@ -385,17 +403,14 @@ LogicalResult Inliner::copyBlock(BlockCallOp call, IRMapping &mapping,
           << "'" << other.getSymName() << "' is being inlined";
     return diag;
   }
-  // A call of a block that was imported has not been verified.
-  if (call.getNumResults() != block.getNumResults())
-    return call.emitOpError("has ")
-           << call.getNumResults() << " results, expected the "
-           << block.getNumResults() << " of '" << block.getSymName() << "'";
   SmallVector<Value> operands;
   for (Value operand : call.getInputs())
     operands.push_back(mapping.lookup(operand));
   FailureOr<BlockBinding> binding = bindSymbols(
       call, block, place.binding, TypeRange(ValueRange(operands)), symbolTable);
-  if (failed(binding) || failed(setOptions(call, block, place, *binding)))
+  if (failed(binding) ||
+      failed(checkResultTypes(call, block, place, *binding)) ||
+      failed(setOptions(call, block, place, *binding)))
     return failure();
   Location loc = place.caller
                      ? Location(CallSiteLoc::get(call.getLoc(), place.caller))

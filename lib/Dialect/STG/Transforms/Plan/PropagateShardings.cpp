@@ -86,7 +86,7 @@ private:
   void setPartial(Value value, ArrayRef<Attribute> axes);
   void delayPartials(ScanOpInterface scan, bool delayGradients);
   void delaySums(Operation *loop, const GradientFlow &gradients);
-  void passPartials(func::FuncOp function, const GradientFlow &gradients);
+  void passPartials(ShardableOpInterface op, const GradientFlow &gradients);
 
   MeshAttr mesh;
   ArrayAttr noAxes; ///< What most dimensions have.
@@ -805,22 +805,20 @@ void FunctionPlan::delayPartials(ScanOpInterface scan, bool delayGradients) {
   }
 }
 
-/// What linear ops make of a partial gradient, or of a sum of several, is
-/// reduced behind the last one.
-void FunctionPlan::passPartials(func::FuncOp function,
+/// What a linear op makes of a partial gradient, or of a sum of several, is
+/// reduced behind it.
+void FunctionPlan::passPartials(ShardableOpInterface op,
                                 const GradientFlow &gradients) {
-  function.walk([&](ShardableOpInterface op) {
-    if (!op.isLinear() || op->getNumOperands() != 1 || op->getNumResults() != 1)
-      return;
-    auto operand = dyn_cast<OpResult>(op->getOperand(0));
-    if (!operand || !gradients.lookup(operand))
-      return;
-    SmallVector<Value> values;
-    SmallVector<Attribute> axes = getTerms(operand, values);
-    if (!axes.empty())
-      for (Value value : values)
-        setPartial(value, axes);
-  });
+  if (!op.isLinear() || op->getNumOperands() != 1 || op->getNumResults() != 1)
+    return;
+  auto operand = dyn_cast<OpResult>(op->getOperand(0));
+  if (!operand || !gradients.lookup(operand))
+    return;
+  SmallVector<Value> values;
+  SmallVector<Attribute> axes = getTerms(operand, values);
+  if (!axes.empty())
+    for (Value value : values)
+      setPartial(value, axes);
 }
 
 void FunctionPlan::writeBack(func::FuncOp function, bool delayGradients) {
@@ -835,13 +833,16 @@ void FunctionPlan::writeBack(func::FuncOp function, bool delayGradients) {
   joinProducts(function);
   GradientFlow gradients(function);
   passThroughOps(function, gradients);
-  // Inner loops first.
-  function.walk([&](LoopLikeOpInterface loop) {
-    if (auto scan = dyn_cast<ScanOpInterface>(loop.getOperation()))
+  // What a value is made of is planned before it, and inner loops before outer
+  // ones: a loop hands out what linear ops in it leave partial.
+  function.walk([&](Operation *op) {
+    if (auto shardable = dyn_cast<ShardableOpInterface>(op))
+      passPartials(shardable, gradients);
+    if (auto scan = dyn_cast<ScanOpInterface>(op))
       delayPartials(scan, delayGradients);
-    delaySums(loop, gradients);
+    if (isa<LoopLikeOpInterface>(op))
+      delaySums(op, gradients);
   });
-  passPartials(function, gradients);
   updateFunctionType(function);
 }
 

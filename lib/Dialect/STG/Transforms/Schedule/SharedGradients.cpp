@@ -14,6 +14,7 @@
 
 #include "StageAssignment.h"
 #include "stg/Dialect/STG/Analysis/GradientFlow.h"
+#include "stg/Dialect/STG/Analysis/ParameterValues.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 
 using namespace mlir;

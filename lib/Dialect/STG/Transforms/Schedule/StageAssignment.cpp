@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StageAssignment.h"
+#include "stg/Dialect/STG/Analysis/ParameterValues.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 
 using namespace mlir;
@@ -180,22 +181,6 @@ LogicalResult StageAssignment::assignLayers() {
     return failure();
   collectEnds(scans.front(), scans.back());
   return dealLayers(scans, total);
-}
-
-/// True for a parameter, or what is gathered of it.
-static bool isOfParameter(Value value) {
-  auto gather = value.getDefiningOp<CollectiveOpInterface>();
-  if (gather && isCoalesced(gather))
-    value = gather->getOperand(cast<OpResult>(value).getResultNumber());
-  return static_cast<bool>(getReadParameter(value));
-}
-
-bool stg::isMadeOfParameters(Value value) {
-  Operation *maker = value.getDefiningOp();
-  return isOfParameter(value) ||
-         (isa_and_nonnull<ShardableOpInterface>(maker) &&
-          maker->getNumOperands() > 0 && !isCoalesced(maker) &&
-          llvm::all_of(maker->getOperands(), isMadeOfParameters));
 }
 
 /// True for what each stage that reads it makes: what is made of parameters

@@ -29,10 +29,6 @@ class GradientFlow;
 /// executes it on those that it holds.
 bool isCoalesced(mlir::Operation *op);
 
-/// True for a parameter, what is gathered of it, and what ops make of these
-/// alone.
-bool isMadeOfParameters(mlir::Value value);
-
 /// The stages of the ops and values of a program.
 class StageAssignment {
 public:

@@ -17,6 +17,7 @@
 
 #include "mlir/Transforms/RegionUtils.h"
 #include "stg/Dialect/STG/Analysis/Activity.h"
+#include "stg/Dialect/STG/Analysis/ParameterValues.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/BitVector.h"
@@ -256,15 +257,6 @@ bool Differentiator::hasAuxiliaryLoss(Operation *op) {
 //===----------------------------------------------------------------------===//
 // Scans
 //===----------------------------------------------------------------------===//
-
-/// True if the value is made of parameters, with no input of the function.
-static bool isMadeOfParameters(Value value) {
-  Operation *op = value.getDefiningOp();
-  return op && op->getNumRegions() == 0 &&
-         (isa<ParamOp>(op) ||
-          (op->getNumOperands() != 0 &&
-           llvm::all_of(op->getOperands(), isMadeOfParameters)));
-}
 
 /// Gradients of values from outside of a repeat are carried and added to in
 /// each iteration. That of one which is made of parameters, but is none, is a
