@@ -278,6 +278,8 @@ CONFIGS = {
     "mimo_v2_flash": decoder(**ROUTED_ALONE, **WINDOW, head_dim=12, v_head_dim=8),
     "minicpm": decoder(scale_emb=12, dim_model_base=16),
     "minicpm3": decoder(num_key_value_heads=8, kv_lora_rank=16, q_lora_rank=24, qk_nope_head_dim=8, qk_rope_head_dim=4),
+    "minicpmv": decoder(version=2.6) | {"hidden_size": 1024, "query_num": 4, "drop_vision_last_layer": False, "slice_config": {"scale_resolution": 32},
+                                        "vision_config": VISION | {"image_size": 64, "patch_size": 8}},
     "minimax": decoder(**SIZE, num_local_experts=8, num_experts_per_tok=2, rotary_dim=4, block_size=8, mlp_alpha_factor=3.5),
     "minimax_m2": decoder(**SIZE, num_local_experts=8, num_experts_per_tok=2, rotary_dim=4),
     "ministral": decoder(**WINDOW, layer_types=["full_attention", "sliding_attention"] * 4),
@@ -458,7 +460,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "switch_transformers", "t5gemma", "mllama", "data2vec-audio", "hubert", "unispeech",
               "wav2vec2", "ernie_m", "layoutlm", "markuplm", "vision-encoder-decoder", "vilt", "lfm2_vl", "musicgen_decoder", "blip-2", "fuyu", "moonshine", "videomae", "vit_mae", "yolos",
               "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
-              "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3")
+              "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2")
 # What is made of parameters alone, such as heads of relative positions, each rank makes for what it has at a time.

@@ -713,6 +713,19 @@ def idefics3(c):
     return siglip_tower(v, False) + projector + decoder(t, tied=c.get("tie_word_embeddings", False))
 
 
+def minicpmv(c):
+    """A tower, one layer of which may be left out, and queries that read its tokens, before one of three texts."""
+    v, D = c.get("vision_config") or {"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "patch_size": 14, "image_size": 980}, c.get("hidden_size", 4096)
+    tower = siglip_tower(v | {"num_hidden_layers": v.get("num_hidden_layers", 12) - c.get("drop_vision_last_layer", True)}, False)
+    reader = (c.get("query_num") or 64) * D + v.get("hidden_size", 768) * D + 4 * linear(D, D) + 3 * norm(D) + D * D
+    version, bias, tied = str(c.get("version") or 2.5), c.get("attention_bias", False), c.get("tie_word_embeddings", False)
+    given = {key: value for key, value in c.items() if value is not None}
+    if version in ("2.5", "4", "4.0"):
+        return tower + reader + decoder(llama_text({"text_config": given}), bias, bias, tied=tied)
+    is_qwen3 = version == "4.5"
+    return tower + reader + decoder(QWEN2 | ({"head_dim": 128} if is_qwen3 else {}) | given, bias or not is_qwen3, bias and is_qwen3, is_qwen3, tied)
+
+
 def whisper_encoder(c, D, F, L):
     """Keys have no bias."""
     total = linear(3 * c.get("num_mel_bins", 128), D) + linear(3 * D, D) + c.get("max_source_positions", 1500) * D
@@ -1214,7 +1227,7 @@ FAMILIES = {
     # Before a text.
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
     "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
-    "kimi_k25": kimi_k25, "kimi_vl": kimi_vl,
+    "kimi_k25": kimi_k25, "kimi_vl": kimi_vl, "minicpmv": minicpmv,
     "llava_next": llava_next, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,
     "qwen3_5": qwen3_5, "qwen3_5_moe": qwen3_5, "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,
     # Diffusion.
