@@ -726,6 +726,20 @@ def minicpmv(c):
     return tower + reader + decoder(QWEN2 | ({"head_dim": 128} if is_qwen3 else {}) | given, bias or not is_qwen3, bias and is_qwen3, is_qwen3, tied)
 
 
+def molmo(c):
+    """CLIP's tower without its last norm, two vectors for patches outside of an image, attention of squares to what two layers
+    give, and a gated network as wide as the text's; the table has 128 rows more than the head."""
+    c = {key: value for key, value in c.items() if value is not None}
+    D, F = c.get("hidden_size", 4096), c.get("intermediate_size", 11008) // 2
+    H, V = c.get("num_attention_heads", 32), c.get("embedding_size", c.get("vocab_size", 50304))
+    text = {"hidden_size": D, "intermediate_size": F, "num_hidden_layers": c.get("num_hidden_layers", 32), "num_attention_heads": H,
+            "num_key_value_heads": c.get("num_key_value_heads", H), "vocab_size": V}
+    norms = D + text["num_key_value_heads"] * (D // H) if c.get("attention_layer_norm") else 0
+    tower = 588 * 1024 + 1024 + 577 * 1024 + norm(1024) + 23 * block(1024, 4096)
+    pooling = 2 * 2048 + 3 * linear(2048, 1024) + linear(1024, 1024) + 2 * 1024 * F + F * D
+    return tower + pooling + decoder(text, c.get("qkv_bias", False)) + 128 * D + text["num_hidden_layers"] * norms
+
+
 def whisper_encoder(c, D, F, L):
     """Keys have no bias."""
     total = linear(3 * c.get("num_mel_bins", 128), D) + linear(3 * D, D) + c.get("max_source_positions", 1500) * D
@@ -1227,7 +1241,7 @@ FAMILIES = {
     # Before a text.
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
     "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
-    "kimi_k25": kimi_k25, "kimi_vl": kimi_vl, "minicpmv": minicpmv,
+    "kimi_k25": kimi_k25, "kimi_vl": kimi_vl, "minicpmv": minicpmv, "molmo": molmo,
     "llava_next": llava_next, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,
     "qwen3_5": qwen3_5, "qwen3_5_moe": qwen3_5, "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,
     # Diffusion.

@@ -528,6 +528,13 @@ def draw_minicpmv(draw):
                    "drop_vision_last_layer": draw.random() < 0.5, "tie_word_embeddings": draw.random() < 0.5}
 
 
+def draw_molmo(draw):
+    text = draw_text(draw)
+    flags = {key: draw.random() < 0.5 for key in ("qkv_bias", "attention_layer_norm", "norm_after", "tie_word_embeddings")}
+    return text | flags | {"intermediate_size": 2 * text["intermediate_size"], "embedding_size": draw.choice([None, 1024]), "vocab_size": 999,
+                           "num_key_value_heads": draw.choice([None, 1, 2]), "clip_qkv": draw.choice([None, 8.0])}
+
+
 def draw_internvl(draw):
     text = draw_text(draw) | draw.choice([{"model_type": "qwen2"}, {"model_type": "qwen3", "head_dim": 24}])
     tower = draw_square_tower(draw, 2 * draw.randint(1, 3))
@@ -866,7 +873,7 @@ DRAWS = {
     "lfm2-vl": draw_lfm2_vl, "blip-2": draw_blip2, "fuyu": draw_fuyu, "gemma4": draw_gemma4,
     "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
     "internvl": draw_internvl, "internvl_chat": draw_internvl_chat, "qwen2_5_omni": draw_qwen2_5_omni, "qwen2_5_omni_thinker": draw_qwen2_5_omni_thinker,
-    "qwen3_omni_moe": draw_qwen3_omni_moe, "qwen3_omni_moe_thinker": draw_qwen3_omni_moe_thinker, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "minicpmv": draw_minicpmv, "llava_next": draw_llava_next, "llava_onevision": draw_llava_onevision,
+    "qwen3_omni_moe": draw_qwen3_omni_moe, "qwen3_omni_moe_thinker": draw_qwen3_omni_moe_thinker, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "minicpmv": draw_minicpmv, "molmo": draw_molmo, "llava_next": draw_llava_next, "llava_onevision": draw_llava_onevision,
     "mllama": draw_mllama,
     "paligemma": draw_paligemma, "qwen2_audio": draw_qwen2_audio, "qwen3_vl": draw_qwen3_vl,
     "qwen3_5": draw_qwen3_5, "qwen3_5_moe": draw_qwen3_5_moe, "qwen3_vl_moe": draw_qwen3_vl_moe, "smolvlm": draw_idefics3, "voxtral": draw_voxtral,
