@@ -83,6 +83,7 @@ CONFIGS = {
     "albert": ENCODER | {"architectures": ["AlbertForPreTraining"], "vocab_size": 128, "embedding_size": 32, "max_position_embeddings": 32},
     "apertus": decoder(),
     "arcee": decoder(),
+    "aria": {"text_config": decoder(moe_num_experts=8, moe_topk=2, max_position_embeddings=512), "vision_config": VISION | {"image_size": 140, "patch_size": 2}},
     "aria_text": decoder(moe_num_experts=8, moe_topk=2),
     "arctic": decoder(num_experts=8, num_experts_per_tok=2, parallel_attn_mlp_res=True),
     "audio-spectrogram-transformer": ENCODER | {"architectures": ["ASTForAudioClassification"], "patch_size": 8, "max_length": 32,
@@ -461,7 +462,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "switch_transformers", "t5gemma", "mllama", "data2vec-audio", "hubert", "unispeech",
               "wav2vec2", "ernie_m", "layoutlm", "markuplm", "vision-encoder-decoder", "vilt", "lfm2_vl", "musicgen_decoder", "blip-2", "fuyu", "moonshine", "videomae", "vit_mae", "yolos",
               "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
-              "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo")
+              "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo", "aria")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2")
 # What is made of parameters alone, such as heads of relative positions, each rank makes for what it has at a time.

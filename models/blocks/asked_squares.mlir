@@ -27,9 +27,9 @@ stg.symbol @F "width between the vision tower and the text"
 !seen = !stg.tensor<[B = IM*B, IT, DV], bf16>
 !image = !stg.tensor<[B = IM*B, IT, D], bf16>
 
-// What two layers give, one beside the other, without the token in front of the patches. Two learned
-// vectors are added to patches outside of the image, and to those that are so in part: `padding`
-// says which are.
+// What two layers give, one beside the other, without the token in front of the patches. Two
+// learned vectors are added to patches outside of the image, and to those that are so in part:
+// `padding` says which are.
 stg.block @join_layers(%late: !vision, %early: !vision, %padding: !padding) -> !patches {
   %c = stg.concat dim 2 %late, %early <"layers_joined"> : !vision, !vision -> !joined
   %p = stg.slice dim 1 %c {from = #sym.expr<1>} <"without_class"> : !joined -> !patches

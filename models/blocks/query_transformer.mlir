@@ -37,8 +37,30 @@ stg.block @norm_of_tower(%x: !read) -> !read {
   stg.return %n : !read
 }
 
-// The same queries for each sequence, and what they read of tokens that were projected to their width:
-// queries and tokens are normalized, keys alone have positions, which are fixed (MiniCPM-V).
+// Attention with biases, whose keys and values may be made of different rows.
+stg.block @attention_of_queries(%x: !answers, %keys: !seen, %values: !seen) -> !answers {
+  %wq = stg.param "q_proj" : !to_heads
+  %mq = stg.einsum "bsd,dhe->bshe" %x, %wq : !answers, !to_heads
+  %bq = stg.param "q_bias" : !head_bias
+  %q = stg.bias_add %mq, %bq : !heads, !head_bias
+  %wk = stg.param "k_proj" : !to_heads
+  %mk = stg.einsum "btd,dhe->bthe" %keys, %wk : !seen, !to_heads
+  %bk = stg.param "k_bias" : !head_bias
+  %k = stg.bias_add %mk, %bk : !keys, !head_bias
+  %wv = stg.param "v_proj" : !to_heads
+  %mv = stg.einsum "btd,dhe->bthe" %values, %wv : !seen, !to_heads
+  %bv = stg.param "v_bias" : !head_bias
+  %v = stg.bias_add %mv, %bv : !keys, !head_bias
+  %a, %lse = stg.attention none %q, %k, %v <"attention"> : !heads, !keys, !keys
+  %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
+  %po = stg.einsum "bshe,hed->bsd" %a, %wo : !heads, !stg.tensor<[H, E, D], bf16>
+  %bo = stg.param "o_bias" : !row
+  %y = stg.bias_add %po, %bo : !answers, !row
+  stg.return %y : !answers
+}
+
+// The same queries for each sequence, and what they read of tokens that were projected to their
+// width: queries and tokens are normalized, keys alone have positions, which are fixed (MiniCPM-V).
 stg.block @read_by_queries(%x: !seen, %positions: !stg.tensor<[T, D], bf16>) -> !answers {
   %pq = stg.param "queries" : !stg.tensor<[S, D], bf16>
   %nqw = stg.param "query_norm.weight" : !row
@@ -49,23 +71,7 @@ stg.block @read_by_queries(%x: !seen, %positions: !stg.tensor<[T, D], bf16>) -> 
   %nxb = stg.param "read_norm.bias" : !row
   %nx, %meanx, %rstdx = stg.layer_norm %x, %nxw, %nxb <"read_norm"> : !seen, !row, !row
   %placed = stg.bias_add %nx, %positions <"placed"> : !seen, !stg.tensor<[T, D], bf16>
-  %wq = stg.param "q_proj" : !to_heads
-  %mq = stg.einsum "bsd,dhe->bshe" %queries, %wq : !answers, !to_heads
-  %bq = stg.param "q_bias" : !head_bias
-  %q = stg.bias_add %mq, %bq : !heads, !head_bias
-  %wk = stg.param "k_proj" : !to_heads
-  %mk = stg.einsum "btd,dhe->bthe" %placed, %wk : !seen, !to_heads
-  %bk = stg.param "k_bias" : !head_bias
-  %k = stg.bias_add %mk, %bk : !keys, !head_bias
-  %wv = stg.param "v_proj" : !to_heads
-  %mv = stg.einsum "btd,dhe->bthe" %nx, %wv : !seen, !to_heads
-  %bv = stg.param "v_bias" : !head_bias
-  %v = stg.bias_add %mv, %bv : !keys, !head_bias
-  %a, %lse = stg.attention none %q, %k, %v <"attention"> : !heads, !keys, !keys
-  %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
-  %po = stg.einsum "bshe,hed->bsd" %a, %wo : !heads, !stg.tensor<[H, E, D], bf16>
-  %bo = stg.param "o_bias" : !row
-  %y = stg.bias_add %po, %bo : !answers, !row
+  %y = stg.call @attention_of_queries(%queries, %placed, %nx) : (!answers, !seen, !seen) -> !answers
   stg.return %y : !answers
 }
 
@@ -81,4 +87,21 @@ stg.block @project_answers(%x: !answers) -> !answers {
   %w = stg.param "answer_proj" : !stg.tensor<[D, D], bf16>
   %y = stg.einsum "bsd,de->bse" %x, %w : !answers, !stg.tensor<[D, D], bf16>
   stg.return %y : !answers
+}
+
+// Attention of queries to the tokens of a tower, as wide as they are. Both go through a matrix
+// before those of attention, and what attention gives through one behind it (Aria).
+stg.block @twice_projected_attention(%x: !answers, %read: !seen) -> !answers {
+  %wqi = stg.param "first_q_proj" : !stg.tensor<[D, D], bf16>
+  %iq = stg.einsum "bsd,de->bse" %x, %wqi : !answers, !stg.tensor<[D, D], bf16>
+  %wki = stg.param "first_k_proj" : !stg.tensor<[D, D], bf16>
+  %ik = stg.einsum "btd,de->bte" %read, %wki : !seen, !stg.tensor<[D, D], bf16>
+  %wvi = stg.param "first_v_proj" : !stg.tensor<[D, D], bf16>
+  %iv = stg.einsum "btd,de->bte" %read, %wvi : !seen, !stg.tensor<[D, D], bf16>
+  %y = stg.call @attention_of_queries(%iq, %ik, %iv) : (!answers, !seen, !seen) -> !answers
+  %w = stg.param "last_proj" : !stg.tensor<[D, D], bf16>
+  %p = stg.einsum "bsd,de->bse" %y, %w : !answers, !stg.tensor<[D, D], bf16>
+  %b = stg.param "last_bias" : !row
+  %z = stg.bias_add %p, %b : !answers, !row
+  stg.return %z : !answers
 }

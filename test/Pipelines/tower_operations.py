@@ -341,6 +341,10 @@ def main():
         # A part of an image of 32 x 32 patches, of which all four projections of attention are read by 64 queries.
         "minicpm-v-2.6": 2 * 1024 * 588 * 1152 + layers(27, 1024, 1152, 4304) + 2 * 1024 * 1152 * 3584 + 4 * 1024 * 3584**2
         + 6 * 64 * 3584**2 + 4 * 64 * 1024 * 3584 + text(3584, 18944, 28, 28, 4, 128, 151666, 4096),
+        # 256 queries read 4900 patches, and of both four matrices make others; two of 66 experts are of all tokens.
+        "aria-25b": 2 * 4900 * 588 * 1152 + layers(27, 4900, 1152, 4304) + 8 * (256 + 4900) * 1152**2
+        + 4 * 256 * 4900 * 1152 + 2 * 256 * (1152 * 2560 + 2560**2)
+        + text(2560, 0, 28, 20, 20, 128, 100352, 4096) + 28 * experts(4096, 2560, 1664, 64, 8),
         # One layer that nobody reads; two numbers of each patch; a query and four keys of each of 144 squares.
         "molmo-7b-d": 2 * 576 * 588 * 1024 + layers(23, 577, 1024, 4096) + 2 * 576 * 2 * 2048 + 144 * (4 * 2048 * 1024 - 2 * 1024**2)
         + 4 * 576 * 2048 * 1024 + 4 * 576 * 1024 + 2 * 144 * 18944 * (2 * 1024 + 3584) + text(3584, 18944, 28, 28, 4, 128, 152064, 4096),

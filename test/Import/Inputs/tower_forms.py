@@ -726,6 +726,16 @@ def minicpmv(c):
     return tower + reader + decoder(QWEN2 | ({"head_dim": 128} if is_qwen3 else {}) | given, bias or not is_qwen3, bias and is_qwen3, is_qwen3, tied)
 
 
+def aria(c):
+    """A tower, 256 queries as wide as it is, seven matrices of attention to it, two more to the width of the text, and Aria's text."""
+    v = {"hidden_size": 1152, "intermediate_size": 3072} | (c.get("vision_config") or {})
+    t = {"hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "vocab_size": 32000} | {
+        key: value for key, value in (c.get("text_config") or {}).items() if value is not None} | {"tie_word_embeddings": c.get("tie_word_embeddings", False)}
+    D, T = v["hidden_size"], t["hidden_size"]
+    reader = 256 * D + 3 * D * D + 5 * linear(D, D) + 3 * norm(D) + D * T + T * T
+    return siglip_tower(v, False) + reader + closed_forms.aria_text(t)[0]
+
+
 def molmo(c):
     """CLIP's tower without its last norm, two vectors for patches outside of an image, attention of squares to what two layers
     give, and a gated network as wide as the text's; the table has 128 rows more than the head."""
@@ -1240,7 +1250,7 @@ FAMILIES = {
     "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
-    "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
+    "aria": aria, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
     "kimi_k25": kimi_k25, "kimi_vl": kimi_vl, "minicpmv": minicpmv, "molmo": molmo,
     "llava_next": llava_next, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,
     "qwen3_5": qwen3_5, "qwen3_5_moe": qwen3_5, "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,
