@@ -328,6 +328,7 @@ CONFIGS = {
                 "qkv_multipliers": 0.5, "ffn_multipliers": [0.5, 2.0], "ffn_dim_divisor": 16},
     "opt": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "ffn_dim": 96, "vocab_size": 128,
             "max_position_embeddings": 32},
+    "paddleocr_vl": decoder(**SIZE) | {"vision_config": VISION | {"image_size": 224, "patch_size": 56}},
     "paligemma": {"projection_dim": 64, "text_config": {"model_type": "gemma"} | decoder(**SIZE),
                   "vision_config": VISION | {"model_type": "siglip_vision_model", "vision_use_head": False, "image_size": 32,
                                              "patch_size": 8}},
@@ -462,7 +463,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "switch_transformers", "t5gemma", "mllama", "data2vec-audio", "hubert", "unispeech",
               "wav2vec2", "ernie_m", "layoutlm", "markuplm", "vision-encoder-decoder", "vilt", "lfm2_vl", "musicgen_decoder", "blip-2", "fuyu", "moonshine", "videomae", "vit_mae", "yolos",
               "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
-              "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo", "aria")
+              "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo", "aria", "paddleocr_vl")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2")
 # What is made of parameters alone, such as heads of relative positions, each rank makes for what it has at a time.

@@ -341,6 +341,8 @@ def main():
         # A part of an image of 32 x 32 patches, of which all four projections of attention are read by 64 queries.
         "minicpm-v-2.6": 2 * 1024 * 588 * 1152 + layers(27, 1024, 1152, 4304) + 2 * 1024 * 1152 * 3584 + 4 * 1024 * 3584**2
         + 6 * 64 * 3584**2 + 4 * 64 * 1024 * 3584 + text(3584, 18944, 28, 28, 4, 128, 151666, 4096),
+        "paddleocr-vl-0.9b": 2 * 1024 * 588 * 1152 + layers(27, 1024, 1152, 4304) + 2 * 256 * 4608 * (4608 + 1024)
+        + text(1024, 3072, 18, 16, 2, 128, 103424, 4096),
         # 256 queries read 4900 patches, and of both four matrices make others; two of 66 experts are of all tokens.
         "aria-25b": 2 * 4900 * 588 * 1152 + layers(27, 4900, 1152, 4304) + 8 * (256 + 4900) * 1152**2
         + 4 * 256 * 4900 * 1152 + 2 * 256 * (1152 * 2560 + 2560**2)

@@ -726,6 +726,18 @@ def minicpmv(c):
     return tower + reader + decoder(QWEN2 | ({"head_dim": 128} if is_qwen3 else {}) | given, bias or not is_qwen3, bias and is_qwen3, is_qwen3, tied)
 
 
+def paddleocr_vl(c):
+    """SigLIP's tower, two matrices of squares of patches, and ERNIE 4.5, in a member of the file or among the others."""
+    v = {"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "image_size": 384, "patch_size": 14} | (c.get("vision_config") or {})
+    t = {"vocab_size": 103424, "hidden_size": 1024, "intermediate_size": 3072, "num_hidden_layers": 18, "num_attention_heads": 16, "num_key_value_heads": 2,
+         "head_dim": 128, "tie_word_embeddings": True} | c | (c.get("text_config") or {})
+    D, T, bias = v["hidden_size"], t["hidden_size"], t.get("use_bias", False)
+    wide = v.get("spatial_merge_size", 2) ** 2 * D
+    network = 2 * linear(T, t["intermediate_size"], bias) + linear(t["intermediate_size"], T, bias)
+    text = decoder(t, bias, bias, tied=t["tie_word_embeddings"], ffn=lambda layer: network)
+    return siglip_tower(v, False) + norm(D) + linear(wide, wide) + linear(wide, T) + text
+
+
 def aria(c):
     """A tower, 256 queries as wide as it is, seven matrices of attention to it, two more to the width of the text, and Aria's text."""
     v = {"hidden_size": 1152, "intermediate_size": 3072} | (c.get("vision_config") or {})
@@ -739,9 +751,9 @@ def aria(c):
 def molmo(c):
     """CLIP's tower without its last norm, two vectors for patches outside of an image, attention of squares to what two layers
     give, and a gated network as wide as the text's; the table has 128 rows more than the head."""
+    V = c.get("embedding_size", 50304) or c["vocab_size"]
     c = {key: value for key, value in c.items() if value is not None}
-    D, F = c.get("hidden_size", 4096), c.get("intermediate_size", 11008) // 2
-    H, V = c.get("num_attention_heads", 32), c.get("embedding_size", c.get("vocab_size", 50304))
+    D, F, H = c.get("hidden_size", 4096), c.get("intermediate_size", 11008) // 2, c.get("num_attention_heads", 32)
     text = {"hidden_size": D, "intermediate_size": F, "num_hidden_layers": c.get("num_hidden_layers", 32), "num_attention_heads": H,
             "num_key_value_heads": c.get("num_key_value_heads", H), "vocab_size": V}
     norms = D + text["num_key_value_heads"] * (D // H) if c.get("attention_layer_norm") else 0
@@ -1250,7 +1262,7 @@ FAMILIES = {
     "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
-    "aria": aria, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
+    "aria": aria, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
     "kimi_k25": kimi_k25, "kimi_vl": kimi_vl, "minicpmv": minicpmv, "molmo": molmo,
     "llava_next": llava_next, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,
     "qwen3_5": qwen3_5, "qwen3_5_moe": qwen3_5, "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,

@@ -528,6 +528,12 @@ def draw_minicpmv(draw):
                    "drop_vision_last_layer": draw.random() < 0.5, "tie_word_embeddings": draw.random() < 0.5}
 
 
+def draw_paddleocr_vl(draw):
+    text = draw_text(draw) | {"head_dim": draw.choice([8, 24]), "use_bias": draw.random() < 0.5}
+    tower = draw_tower(draw) | {"patch_size": draw.choice([28, 56]), "image_size": draw.choice([56, 120]), "spatial_merge_size": draw.choice([1, 2])}
+    return {"tie_word_embeddings": draw.random() < 0.5, "vision_config": tower} | draw.choice([text, {"text_config": text}])
+
+
 def draw_aria(draw):
     text = draw_text(draw) | {"moe_num_experts": 4, "moe_topk": draw.choice([1, 2]), "moe_num_shared_experts": draw.choice([0, 1, 2])}
     patches = draw.choice([None, {"1225": 128, "4900": 256}])
@@ -537,7 +543,7 @@ def draw_aria(draw):
 def draw_molmo(draw):
     text = draw_text(draw)
     flags = {key: draw.random() < 0.5 for key in ("qkv_bias", "attention_layer_norm", "norm_after", "tie_word_embeddings")}
-    return text | flags | {"intermediate_size": 2 * text["intermediate_size"], "embedding_size": draw.choice([None, 1024]), "vocab_size": 999,
+    return text | flags | {"intermediate_size": 2 * text["intermediate_size"], "embedding_size": draw.choice([None, 60000]), "vocab_size": 999,
                            "num_key_value_heads": draw.choice([None, 1, 2]), "clip_qkv": draw.choice([None, 8.0])}
 
 
@@ -877,7 +883,7 @@ DRAWS = {
     "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
     "lfm2-vl": draw_lfm2_vl, "blip-2": draw_blip2, "fuyu": draw_fuyu, "gemma4": draw_gemma4,
-    "aria": draw_aria, "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
+    "aria": draw_aria, "paddleocr_vl": draw_paddleocr_vl, "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
     "internvl": draw_internvl, "internvl_chat": draw_internvl_chat, "qwen2_5_omni": draw_qwen2_5_omni, "qwen2_5_omni_thinker": draw_qwen2_5_omni_thinker,
     "qwen3_omni_moe": draw_qwen3_omni_moe, "qwen3_omni_moe_thinker": draw_qwen3_omni_moe_thinker, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "minicpmv": draw_minicpmv, "molmo": draw_molmo, "llava_next": draw_llava_next, "llava_onevision": draw_llava_onevision,
     "mllama": draw_mllama,
