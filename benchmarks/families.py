@@ -137,6 +137,9 @@ CONFIGS = {
     "deepseek_v2": decoder(**LATENT, n_group=1, topk_group=1),
     "deepseek_v3": decoder(**LATENT, n_group=2, topk_group=1),
     "deepseek_v32": decoder(**LATENT, n_group=2, topk_group=1, index_topk=8, index_n_heads=2, index_head_dim=8),
+    "deepseek_vl_v2": {"tile_tag": "2D", "language_config": decoder(**LATENT, n_group=1, topk_group=1, max_position_embeddings=128),
+                       "vision_config": {"width": 32, "heads": 8, "layers": 8, "mlp_ratio": 2, "image_size": 24, "patch_size": 8},
+                       "projector_config": {"input_dim": 32, "n_embed": 64}},
     "deit": ENCODER | {"architectures": ["DeiTForImageClassificationWithTeacher"], "image_size": 32, "patch_size": 8},
     "diffllama": {**decoder(), "num_attention_heads": 16, "num_key_value_heads": 8},
     "dinov2": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "image_size": 32, "patch_size": 8},
@@ -463,7 +466,8 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "switch_transformers", "t5gemma", "mllama", "data2vec-audio", "hubert", "unispeech",
               "wav2vec2", "ernie_m", "layoutlm", "markuplm", "vision-encoder-decoder", "vilt", "lfm2_vl", "musicgen_decoder", "blip-2", "fuyu", "moonshine", "videomae", "vit_mae", "yolos",
               "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
-              "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo", "aria", "paddleocr_vl")
+              "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo", "aria", "paddleocr_vl",
+              "deepseek_vl_v2")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2")
 # What is made of parameters alone, such as heads of relative positions, each rank makes for what it has at a time.

@@ -738,6 +738,20 @@ def paddleocr_vl(c):
     return siglip_tower(v, False) + norm(D) + linear(wide, wide) + linear(wide, T) + text
 
 
+def deepseek_vl_v2(c):
+    """A tower without the head that nobody reads, two matrices of squares, two learned tokens, and DeepSeek 2, or its experts alone."""
+    v = {"width": 1024, "layers": 24, "patch_size": 16, "image_size": 384, "mlp_ratio": 4} | (c.get("vision_config") or {})
+    q = {"mlp_ratio": 1, "downsample_ratio": 2} | (c.get("projector_config") or {})
+    t = {"q_lora_rank": 1536, "kv_lora_rank": 512, "first_k_dense_replace": 0} | c["language_config"] | {"tie_word_embeddings": c.get("tie_word_embeddings", False)}
+    D, T, H = v["width"], t["hidden_size"], t["num_attention_heads"]
+    tower = {"hidden_size": D, "intermediate_size": int(D * v["mlp_ratio"]), "num_hidden_layers": v["layers"]} | {key: v[key] for key in ("patch_size", "image_size")}
+    wide, adapted = q["downsample_ratio"] ** 2 * D, q["mlp_ratio"] * T
+    attention = (closed_forms.latent_attention(t) if t.get("use_mla", True)
+                 else closed_forms.grouped_attention(T, H, t["num_key_value_heads"], T // H))
+    text = closed_forms.sigmoid_mixture(t, attention, t.get("topk_method") == "noaux_tc")[0]
+    return siglip_tower(tower, False) + linear(wide, adapted) + linear(adapted, T) + 2 * T + text
+
+
 def aria(c):
     """A tower, 256 queries as wide as it is, seven matrices of attention to it, two more to the width of the text, and Aria's text."""
     v = {"hidden_size": 1152, "intermediate_size": 3072} | (c.get("vision_config") or {})
@@ -1262,7 +1276,7 @@ FAMILIES = {
     "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
-    "aria": aria, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
+    "aria": aria, "deepseek_vl_v2": deepseek_vl_v2, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
     "kimi_k25": kimi_k25, "kimi_vl": kimi_vl, "minicpmv": minicpmv, "molmo": molmo,
     "llava_next": llava_next, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,
     "qwen3_5": qwen3_5, "qwen3_5_moe": qwen3_5, "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,

@@ -534,6 +534,19 @@ def draw_paddleocr_vl(draw):
     return {"tie_word_embeddings": draw.random() < 0.5, "vision_config": tower} | draw.choice([text, {"text_config": text}])
 
 
+def draw_deepseek_vl_v2(draw):
+    text, patch = draw_text(draw), draw.choice([14, 16])
+    text |= {"n_routed_experts": 4, "num_experts_per_tok": 2, "n_shared_experts": draw.choice([1, 2]), "moe_intermediate_size": 20,
+             "first_k_dense_replace": draw.randint(0, 3), "topk_method": draw.choice(["greedy", "noaux_tc"])}
+    text |= draw.choice([{"use_mla": False, "kv_lora_rank": None, "q_lora_rank": None, "qk_nope_head_dim": 0, "qk_rope_head_dim": 0, "v_head_dim": 0},
+                         {"kv_lora_rank": 20, "q_lora_rank": draw.choice([None, 12]), "qk_nope_head_dim": 12, "qk_rope_head_dim": 4, "v_head_dim": 10}])
+    width = 8 * draw.choice([1, 3])
+    return {"tile_tag": "2D", "language_config": text, "tie_word_embeddings": draw.random() < 0.5,
+            "vision_config": {"width": width, "heads": draw.choice([1, 2, 4]), "layers": draw.randint(1, 4), "mlp_ratio": draw.choice([2, 3.7362]), "patch_size": patch,
+                              "image_size": patch * draw.randint(1, 9) + 1, "global_pool": draw.choice(["map", ""])},
+            "projector_config": {"input_dim": width, "n_embed": text["hidden_size"], "mlp_ratio": draw.choice([1, 2]), "downsample_ratio": draw.choice([1, 2, 3])}}
+
+
 def draw_aria(draw):
     text = draw_text(draw) | {"moe_num_experts": 4, "moe_topk": draw.choice([1, 2]), "moe_num_shared_experts": draw.choice([0, 1, 2])}
     patches = draw.choice([None, {"1225": 128, "4900": 256}])
@@ -883,7 +896,7 @@ DRAWS = {
     "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
     "lfm2-vl": draw_lfm2_vl, "blip-2": draw_blip2, "fuyu": draw_fuyu, "gemma4": draw_gemma4,
-    "aria": draw_aria, "paddleocr_vl": draw_paddleocr_vl, "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
+    "aria": draw_aria, "deepseek_vl_v2": draw_deepseek_vl_v2, "paddleocr_vl": draw_paddleocr_vl, "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
     "internvl": draw_internvl, "internvl_chat": draw_internvl_chat, "qwen2_5_omni": draw_qwen2_5_omni, "qwen2_5_omni_thinker": draw_qwen2_5_omni_thinker,
     "qwen3_omni_moe": draw_qwen3_omni_moe, "qwen3_omni_moe_thinker": draw_qwen3_omni_moe_thinker, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "minicpmv": draw_minicpmv, "molmo": draw_molmo, "llava_next": draw_llava_next, "llava_onevision": draw_llava_onevision,
     "mllama": draw_mllama,
