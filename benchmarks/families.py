@@ -83,6 +83,7 @@ CONFIGS = {
     "albert": ENCODER | {"architectures": ["AlbertForPreTraining"], "vocab_size": 128, "embedding_size": 32, "max_position_embeddings": 32},
     "apertus": decoder(),
     "arcee": decoder(),
+    "aria": {"text_config": decoder(moe_num_experts=8, moe_topk=2, max_position_embeddings=512), "vision_config": VISION | {"image_size": 140, "patch_size": 2}},
     "aria_text": decoder(moe_num_experts=8, moe_topk=2),
     "arctic": decoder(num_experts=8, num_experts_per_tok=2, parallel_attn_mlp_res=True),
     "audio-spectrogram-transformer": ENCODER | {"architectures": ["ASTForAudioClassification"], "patch_size": 8, "max_length": 32,
@@ -136,6 +137,9 @@ CONFIGS = {
     "deepseek_v2": decoder(**LATENT, n_group=1, topk_group=1),
     "deepseek_v3": decoder(**LATENT, n_group=2, topk_group=1),
     "deepseek_v32": decoder(**LATENT, n_group=2, topk_group=1, index_topk=8, index_n_heads=2, index_head_dim=8),
+    "deepseek_vl_v2": {"tile_tag": "2D", "language_config": decoder(**LATENT, n_group=1, topk_group=1, max_position_embeddings=128),
+                       "vision_config": {"width": 32, "heads": 8, "layers": 8, "mlp_ratio": 2, "image_size": 24, "patch_size": 8},
+                       "projector_config": {"input_dim": 32, "n_embed": 64}},
     "deit": ENCODER | {"architectures": ["DeiTForImageClassificationWithTeacher"], "image_size": 32, "patch_size": 8},
     "diffllama": {**decoder(), "num_attention_heads": 16, "num_key_value_heads": 8},
     "dinov2": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "image_size": 32, "patch_size": 8},
@@ -278,6 +282,8 @@ CONFIGS = {
     "mimo_v2_flash": decoder(**ROUTED_ALONE, **WINDOW, head_dim=12, v_head_dim=8),
     "minicpm": decoder(scale_emb=12, dim_model_base=16),
     "minicpm3": decoder(num_key_value_heads=8, kv_lora_rank=16, q_lora_rank=24, qk_nope_head_dim=8, qk_rope_head_dim=4),
+    "minicpmv": decoder(version=2.6) | {"hidden_size": 1024, "query_num": 4, "drop_vision_last_layer": False, "slice_config": {"scale_resolution": 32},
+                                        "vision_config": VISION | {"image_size": 64, "patch_size": 8}},
     "minimax": decoder(**SIZE, num_local_experts=8, num_experts_per_tok=2, rotary_dim=4, block_size=8, mlp_alpha_factor=3.5),
     "minimax_m2": decoder(**SIZE, num_local_experts=8, num_experts_per_tok=2, rotary_dim=4),
     "ministral": decoder(**WINDOW, layer_types=["full_attention", "sliding_attention"] * 4),
@@ -292,6 +298,7 @@ CONFIGS = {
     "modernbert": ENCODER | {"architectures": ["ModernBertForMaskedLM"], "vocab_size": 128, "local_attention": 8,
                              "max_position_embeddings": 32},
     "modernbert-decoder": ENCODER | {"vocab_size": 128, "local_attention": 16, "max_position_embeddings": 32},
+    "molmo": decoder(9, intermediate_size=192, embedding_size=128, max_position_embeddings=256, qkv_bias=True),
     "moonshine": {"hidden_size": 96, "intermediate_size": 128, "encoder_num_hidden_layers": 4, "decoder_num_hidden_layers": 4,
                   "encoder_num_attention_heads": 8, "decoder_num_attention_heads": 8, "pad_head_dim_to_multiple_of": 8,
                   "vocab_size": 128, "max_position_embeddings": 32},
@@ -324,6 +331,7 @@ CONFIGS = {
                 "qkv_multipliers": 0.5, "ffn_multipliers": [0.5, 2.0], "ffn_dim_divisor": 16},
     "opt": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "ffn_dim": 96, "vocab_size": 128,
             "max_position_embeddings": 32},
+    "paddleocr_vl": decoder(**SIZE) | {"vision_config": VISION | {"image_size": 224, "patch_size": 56}},
     "paligemma": {"projection_dim": 64, "text_config": {"model_type": "gemma"} | decoder(**SIZE),
                   "vision_config": VISION | {"model_type": "siglip_vision_model", "vision_use_head": False, "image_size": 32,
                                              "patch_size": 8}},
@@ -458,7 +466,8 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "switch_transformers", "t5gemma", "mllama", "data2vec-audio", "hubert", "unispeech",
               "wav2vec2", "ernie_m", "layoutlm", "markuplm", "vision-encoder-decoder", "vilt", "lfm2_vl", "musicgen_decoder", "blip-2", "fuyu", "moonshine", "videomae", "vit_mae", "yolos",
               "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
-              "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3")
+              "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo", "aria", "paddleocr_vl",
+              "deepseek_vl_v2")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2")
 # What is made of parameters alone, such as heads of relative positions, each rank makes for what it has at a time.

@@ -84,6 +84,10 @@ void ExpressionParser::next() {
   } else if (isDigit(rest.front())) {
     kind = Number;
     token = rest.take_while([](char c) { return isDigit(c); });
+    StringRef behind = rest.drop_front(token.size());
+    if (behind.consume_front(".") && !behind.empty() && isDigit(behind.front()))
+      token = rest.drop_back(
+          behind.drop_while([](char c) { return isDigit(c); }).size());
   } else {
     kind = Sign;
     token = rest.take_front(1);
@@ -213,10 +217,15 @@ std::vector<Expression> ExpressionParser::parseList(StringRef end) {
 Expression ExpressionParser::parsePrimary() {
   Expression result;
   if (kind == Number) {
+    // A decimal is the value that JSON has for it, so that keys compare with
+    // it.
     int64_t number = 0;
-    if (token.getAsInteger(10, number))
+    if (Problem reason; token.contains('.'))
+      parseValue(token, result.value, reason);
+    else if (token.getAsInteger(10, number))
       fail("a number that 64 bits do not hold");
-    result.value = Value::getInt(number);
+    else
+      result.value = Value::getInt(number);
     next();
   } else if (kind == Quoted) {
     result.value = Value::getText(token);

@@ -231,6 +231,7 @@ private:
   void readStacks();
   void readLeftOut();
   void checkNames();
+  void checkStacks();
 
   const Value &get(const Value &object, StringRef key, Value::Kind kind);
   std::vector<std::string> getTexts(StringRef key);
@@ -501,6 +502,25 @@ void FamilyReader::checkNames() {
       fail("keys." + key, "is read nowhere; list it as unused");
 }
 
+/// Layers that make none of what they are called with would be executed, each
+/// on the same values, and what they give be dropped.
+void FamilyReader::checkStacks() {
+  for (const Statement &call : family.program) {
+    auto stack = family.stacks.find(call.callee);
+    if (stack == family.stacks.end())
+      continue;
+    bool isCarried = llvm::any_of(call.arguments, [&](StringRef argument) {
+      return llvm::any_of(stack->second.layer, [&](const Statement &statement) {
+        return llvm::is_contained(statement.results, argument);
+      });
+    });
+    if (!isCarried)
+      fail("stacks." + call.callee, "no layer makes another '" +
+                                        llvm::join(call.arguments, "' or '") +
+                                        "', which the program calls it with");
+  }
+}
+
 Error FamilyReader::read() {
   readFacts();
   readKeys();
@@ -511,6 +531,7 @@ Error FamilyReader::read() {
   readStacks();
   readLeftOut();
   checkNames();
+  checkStacks();
   if (!problem.empty())
     return createStringError(problem);
   return Error::success();

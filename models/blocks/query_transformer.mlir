@@ -1,13 +1,22 @@
-// Learned queries that read the tokens of a tower, as BLIP-2 has them between an image and a text.
+// Learned queries that read the tokens of a tower, between an image and a text.
 
 stg.symbol @B "sequences in the global batch"
 stg.symbol @S "queries"
 stg.symbol @T "tokens that are read"
 stg.symbol @D "hidden size of the queries"
 stg.symbol @DO "hidden size of the tokens that are read"
+stg.symbol @H "heads of the queries"
+stg.symbol @E "head size"
 
 !read = !stg.tensor<[B, T, DO], bf16>
 !vector = !stg.tensor<[DO], bf16>
+!row = !stg.tensor<[D], bf16>
+!seen = !stg.tensor<[B, T, D], bf16>
+!answers = !stg.tensor<[B, S, D], bf16>
+!keys = !stg.tensor<[B, T, H, E], bf16>
+!heads = !stg.tensor<[B, S, H, E], bf16>
+!to_heads = !stg.tensor<[D, H, E], bf16>
+!head_bias = !stg.tensor<[H, E], bf16>
 !first = !stg.tensor<[B, 1, DO], bf16>
 
 // The same queries for each sequence of tokens.
@@ -26,4 +35,73 @@ stg.block @norm_of_tower(%x: !read) -> !read {
   %u, %um, %ur = stg.layer_norm %f, %w, %b <"unread_norm"> : !first, !vector, !vector
   stg.keep %u : !first
   stg.return %n : !read
+}
+
+// Attention with biases, whose keys and values may be made of different rows.
+stg.block @attention_of_queries(%x: !answers, %keys: !seen, %values: !seen) -> !answers {
+  %wq = stg.param "q_proj" : !to_heads
+  %mq = stg.einsum "bsd,dhe->bshe" %x, %wq : !answers, !to_heads
+  %bq = stg.param "q_bias" : !head_bias
+  %q = stg.bias_add %mq, %bq : !heads, !head_bias
+  %wk = stg.param "k_proj" : !to_heads
+  %mk = stg.einsum "btd,dhe->bthe" %keys, %wk : !seen, !to_heads
+  %bk = stg.param "k_bias" : !head_bias
+  %k = stg.bias_add %mk, %bk : !keys, !head_bias
+  %wv = stg.param "v_proj" : !to_heads
+  %mv = stg.einsum "btd,dhe->bthe" %values, %wv : !seen, !to_heads
+  %bv = stg.param "v_bias" : !head_bias
+  %v = stg.bias_add %mv, %bv : !keys, !head_bias
+  %a, %lse = stg.attention none %q, %k, %v <"attention"> : !heads, !keys, !keys
+  %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
+  %po = stg.einsum "bshe,hed->bsd" %a, %wo : !heads, !stg.tensor<[H, E, D], bf16>
+  %bo = stg.param "o_bias" : !row
+  %y = stg.bias_add %po, %bo : !answers, !row
+  stg.return %y : !answers
+}
+
+// The same queries for each sequence, and what they read of tokens that were projected to their
+// width: queries and tokens are normalized, keys alone have positions, which are fixed (MiniCPM-V).
+stg.block @read_by_queries(%x: !seen, %positions: !stg.tensor<[T, D], bf16>) -> !answers {
+  %pq = stg.param "queries" : !stg.tensor<[S, D], bf16>
+  %nqw = stg.param "query_norm.weight" : !row
+  %nqb = stg.param "query_norm.bias" : !row
+  %nq, %meanq, %rstdq = stg.layer_norm %pq, %nqw, %nqb <"query_norm"> : !stg.tensor<[S, D], bf16>, !row, !row
+  %queries = stg.broadcast dim 0 %nq <"queries"> : !stg.tensor<[S, D], bf16> -> !answers
+  %nxw = stg.param "read_norm.weight" : !row
+  %nxb = stg.param "read_norm.bias" : !row
+  %nx, %meanx, %rstdx = stg.layer_norm %x, %nxw, %nxb <"read_norm"> : !seen, !row, !row
+  %placed = stg.bias_add %nx, %positions <"placed"> : !seen, !stg.tensor<[T, D], bf16>
+  %y = stg.call @attention_of_queries(%queries, %placed, %nx) : (!answers, !seen, !seen) -> !answers
+  stg.return %y : !answers
+}
+
+// A matrix without a bias, to the width of the queries.
+stg.block @project_for_queries(%x: !read) -> !seen {
+  %w = stg.param "read_proj" : !stg.tensor<[DO, D], bf16>
+  %y = stg.einsum "bto,od->btd" %x, %w : !read, !stg.tensor<[DO, D], bf16>
+  stg.return %y : !seen
+}
+
+// A matrix without a bias.
+stg.block @project_answers(%x: !answers) -> !answers {
+  %w = stg.param "answer_proj" : !stg.tensor<[D, D], bf16>
+  %y = stg.einsum "bsd,de->bse" %x, %w : !answers, !stg.tensor<[D, D], bf16>
+  stg.return %y : !answers
+}
+
+// Attention of queries to the tokens of a tower, as wide as they are. Both go through a matrix
+// before those of attention, and what attention gives through one behind it (Aria).
+stg.block @twice_projected_attention(%x: !answers, %read: !seen) -> !answers {
+  %wqi = stg.param "first_q_proj" : !stg.tensor<[D, D], bf16>
+  %iq = stg.einsum "bsd,de->bse" %x, %wqi : !answers, !stg.tensor<[D, D], bf16>
+  %wki = stg.param "first_k_proj" : !stg.tensor<[D, D], bf16>
+  %ik = stg.einsum "btd,de->bte" %read, %wki : !seen, !stg.tensor<[D, D], bf16>
+  %wvi = stg.param "first_v_proj" : !stg.tensor<[D, D], bf16>
+  %iv = stg.einsum "btd,de->bte" %read, %wvi : !seen, !stg.tensor<[D, D], bf16>
+  %y = stg.call @attention_of_queries(%iq, %ik, %iv) : (!answers, !seen, !seen) -> !answers
+  %w = stg.param "last_proj" : !stg.tensor<[D, D], bf16>
+  %p = stg.einsum "bsd,de->bse" %y, %w : !answers, !stg.tensor<[D, D], bf16>
+  %b = stg.param "last_bias" : !row
+  %z = stg.bias_add %p, %b : !answers, !row
+  stg.return %z : !answers
 }

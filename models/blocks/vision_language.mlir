@@ -21,6 +21,7 @@ stg.symbol @GY = 1 "rows of tiles"
 stg.symbol @GX = 1 "tiles of a row"
 stg.symbol @TS "patches of a tile, along each side"
 stg.symbol @TT "patches of a tile"
+stg.symbol @VS "patches of the vision tower, along each side"
 
 !vision = !stg.tensor<[B = IM*B, SV, DV], bf16>
 !image = !stg.tensor<[B = IM*B, IT, DV], bf16>
@@ -312,6 +313,37 @@ stg.block @join_tiles(%x: !stg.tensor<[B = IC*B, TT, D], bf16>) -> !projected {
   %f = stg.rearrange "byxd->b(yx)d" %r <"picture_tokens"> : !stg.tensor<[B = IM*B, _ = GY*TS, _ = GX*TS + 1, D], bf16> -> !stg.tensor<[B = IM*B, _ = GY*TS*(GX*TS + 1), D], bf16>
   %a = stg.concat dim 1 ordered %whole, %f <"whole_and_picture"> : !stg.tensor<[B = IM*B, _ = TS*TS, D], bf16>, !stg.tensor<[B = IM*B, _ = GY*TS*(GX*TS + 1), D], bf16> -> !stg.tensor<[B = IM*B, _ = TS*TS + GY*TS*(GX*TS + 1), D], bf16>
   %y = stg.rearrange "b(nk)d->bn(kd)" %a <"image_tokens"> : !stg.tensor<[B = IM*B, _ = TS*TS + GY*TS*(GX*TS + 1), D], bf16> -> !projected
+  stg.return %y : !projected
+}
+
+// Zeros behind the last row and the last column of patches, so that squares divide them.
+stg.block @fill_up_squares(%x: !vision) -> !stg.tensor<[B = IM*B, SV = ME*ME*IT, DV], bf16> {
+  %m = stg.rearrange "b(yx)d->byxd" %x <"map"> : !vision -> !stg.tensor<[B = IM*B, _ = VS, _ = VS, DV], bf16>
+  %r = stg.pad dim 1 %m {from = #sym.expr<0>} <"rows_filled_up"> : !stg.tensor<[B = IM*B, _ = VS, _ = VS, DV], bf16> -> !stg.tensor<[B = IM*B, _ = ME*TS, _ = VS, DV], bf16>
+  %c = stg.pad dim 2 %r {from = #sym.expr<0>} <"columns_filled_up"> : !stg.tensor<[B = IM*B, _ = ME*TS, _ = VS, DV], bf16> -> !stg.tensor<[B = IM*B, _ = ME*TS, _ = ME*TS, DV], bf16>
+  %y = stg.rearrange "byxd->b(yx)d" %c <"patches_filled_up"> : !stg.tensor<[B = IM*B, _ = ME*TS, _ = ME*TS, DV], bf16> -> !stg.tensor<[B = IM*B, SV = ME*ME*IT, DV], bf16>
+  stg.return %y : !stg.tensor<[B = IM*B, SV = ME*ME*IT, DV], bf16>
+}
+
+// An image as a whole, a learned token, and its tiles as one picture: each row of tokens of both
+// ends with another learned one (DeepSeek-VL2).
+stg.block @join_views(%x: !stg.tensor<[B = IC*B, TT, D], bf16>) -> !projected {
+  %t = stg.rearrange "(bc)(yx)d->bcyxd" %x <"views_of_images"> : !stg.tensor<[B = IC*B, TT, D], bf16> -> !stg.tensor<[B = IM*B, _ = GY*GX + 1, _ = TS, _ = TS, D], bf16>
+  %w, %g = stg.split dim 1 ordered %t : !stg.tensor<[B = IM*B, _ = GY*GX + 1, _ = TS, _ = TS, D], bf16> -> !stg.tensor<[B = IM*B, 1, _ = TS, _ = TS, D], bf16>, !stg.tensor<[B = IM*B, _ = GY*GX, _ = TS, _ = TS, D], bf16>
+  %whole = stg.rearrange "b()yxd->byxd" %w <"whole_image"> : !stg.tensor<[B = IM*B, 1, _ = TS, _ = TS, D], bf16> -> !stg.tensor<[B = IM*B, _ = TS, _ = TS, D], bf16>
+  %p = stg.rearrange "b(gh)yxd->b(gy)(hx)d" %g <"picture"> : !stg.tensor<[B = IM*B, _ = GY*GX, _ = TS, _ = TS, D], bf16> -> !stg.tensor<[B = IM*B, _ = GY*TS, _ = GX*TS, D], bf16>
+  %n = stg.param "end_of_row" : !stg.tensor<[1, D], bf16>
+  %c = stg.broadcast dim 0 %n <"ends_of_rows"> : !stg.tensor<[1, D], bf16> -> !stg.tensor<[_ = GY*TS + TS, 1, D], bf16>
+  %e = stg.broadcast dim 0 %c <"ends_of_rows"> : !stg.tensor<[_ = GY*TS + TS, 1, D], bf16> -> !stg.tensor<[B = IM*B, _ = GY*TS + TS, 1, D], bf16>
+  %ew, %ep = stg.split dim 1 ordered %e <"ends_of_whole"> : !stg.tensor<[B = IM*B, _ = GY*TS + TS, 1, D], bf16> -> !stg.tensor<[B = IM*B, _ = TS, 1, D], bf16>, !stg.tensor<[B = IM*B, _ = GY*TS, 1, D], bf16>
+  %rw = stg.concat dim 2 ordered %whole, %ew <"rows_of_whole"> : !stg.tensor<[B = IM*B, _ = TS, _ = TS, D], bf16>, !stg.tensor<[B = IM*B, _ = TS, 1, D], bf16> -> !stg.tensor<[B = IM*B, _ = TS, _ = TS + 1, D], bf16>
+  %fw = stg.rearrange "byxd->b(yx)d" %rw <"whole_tokens"> : !stg.tensor<[B = IM*B, _ = TS, _ = TS + 1, D], bf16> -> !stg.tensor<[B = IM*B, _ = TS*(TS + 1), D], bf16>
+  %rp = stg.concat dim 2 ordered %p, %ep <"rows"> : !stg.tensor<[B = IM*B, _ = GY*TS, _ = GX*TS, D], bf16>, !stg.tensor<[B = IM*B, _ = GY*TS, 1, D], bf16> -> !stg.tensor<[B = IM*B, _ = GY*TS, _ = GX*TS + 1, D], bf16>
+  %fp = stg.rearrange "byxd->b(yx)d" %rp <"picture_tokens"> : !stg.tensor<[B = IM*B, _ = GY*TS, _ = GX*TS + 1, D], bf16> -> !stg.tensor<[B = IM*B, _ = GY*TS*(GX*TS + 1), D], bf16>
+  %b = stg.param "between_views" : !stg.tensor<[1, D], bf16>
+  %s = stg.broadcast dim 0 %b <"between_views"> : !stg.tensor<[1, D], bf16> -> !stg.tensor<[B = IM*B, 1, D], bf16>
+  %a = stg.concat dim 1 ordered %fw, %s, %fp <"views"> : !stg.tensor<[B = IM*B, _ = TS*(TS + 1), D], bf16>, !stg.tensor<[B = IM*B, 1, D], bf16>, !stg.tensor<[B = IM*B, _ = GY*TS*(GX*TS + 1), D], bf16> -> !stg.tensor<[B = IM*B, _ = TS*(TS + 1) + GY*TS*(GX*TS + 1) + 1, D], bf16>
+  %y = stg.rearrange "b(nk)d->bn(kd)" %a <"image_tokens"> : !stg.tensor<[B = IM*B, _ = TS*(TS + 1) + GY*TS*(GX*TS + 1) + 1, D], bf16> -> !projected
   stg.return %y : !projected
 }
 

@@ -143,6 +143,17 @@ TEST(Expression, Arithmetic) {
   EXPECT_EQ(evaluate("max(n, 4)"), "6");
 }
 
+TEST(Expression, Decimals) {
+  EXPECT_EQ(evaluate("0.5"), "0.5");
+  EXPECT_EQ(evaluate("half = 0.5"), "true");
+  EXPECT_EQ(evaluate("half in [0.25, 0.50]"), "true");
+  EXPECT_EQ(evaluate("half = 0.25"), "false");
+  EXPECT_EQ(evaluate("n = 6.0"), "true");
+  EXPECT_EQ(evaluate("scaled(n, 1.5)"), "9");
+  EXPECT_EQ(evaluate("1.5.5"), "'1.5.5': expected the end, found '.'");
+  EXPECT_EQ(evaluate("1."), "'1.': expected the end, found '.'");
+}
+
 TEST(Expression, Parts) {
   EXPECT_EQ(evaluate("part(n, 1)"), "6");
   EXPECT_EQ(evaluate("part(n, half)"), "3");

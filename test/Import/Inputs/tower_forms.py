@@ -713,6 +713,69 @@ def idefics3(c):
     return siglip_tower(v, False) + projector + decoder(t, tied=c.get("tie_word_embeddings", False))
 
 
+def minicpmv(c):
+    """A tower, one layer of which may be left out, and queries that read its tokens, before one of three texts."""
+    v, D = c.get("vision_config") or {"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "patch_size": 14, "image_size": 980}, c.get("hidden_size", 4096)
+    tower = siglip_tower(v | {"num_hidden_layers": v.get("num_hidden_layers", 12) - c.get("drop_vision_last_layer", True)}, False)
+    reader = (c.get("query_num") or 64) * D + v.get("hidden_size", 768) * D + 4 * linear(D, D) + 3 * norm(D) + D * D
+    version, bias, tied = str(c.get("version") or 2.5), c.get("attention_bias", False), c.get("tie_word_embeddings", False)
+    given = {key: value for key, value in c.items() if value is not None}
+    if version in ("2.5", "4", "4.0"):
+        return tower + reader + decoder(llama_text({"text_config": given}), bias, bias, tied=tied)
+    is_qwen3 = version == "4.5"
+    return tower + reader + decoder(QWEN2 | ({"head_dim": 128} if is_qwen3 else {}) | given, bias or not is_qwen3, bias and is_qwen3, is_qwen3, tied)
+
+
+def paddleocr_vl(c):
+    """SigLIP's tower, two matrices of squares of patches, and ERNIE 4.5, in a member of the file or among the others."""
+    v = {"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "image_size": 384, "patch_size": 14} | (c.get("vision_config") or {})
+    t = {"vocab_size": 103424, "hidden_size": 1024, "intermediate_size": 3072, "num_hidden_layers": 18, "num_attention_heads": 16, "num_key_value_heads": 2,
+         "head_dim": 128, "tie_word_embeddings": True} | c | (c.get("text_config") or {})
+    D, T, bias = v["hidden_size"], t["hidden_size"], t.get("use_bias", False)
+    wide = v.get("spatial_merge_size", 2) ** 2 * D
+    network = 2 * linear(T, t["intermediate_size"], bias) + linear(t["intermediate_size"], T, bias)
+    text = decoder(t, bias, bias, tied=t["tie_word_embeddings"], ffn=lambda layer: network)
+    return siglip_tower(v, False) + norm(D) + linear(wide, wide) + linear(wide, T) + text
+
+
+def deepseek_vl_v2(c):
+    """A tower without the head that nobody reads, two matrices of squares, two learned tokens, and DeepSeek 2, or its experts alone."""
+    v = {"width": 1024, "layers": 24, "patch_size": 16, "image_size": 384, "mlp_ratio": 4} | (c.get("vision_config") or {})
+    q = {"mlp_ratio": 1, "downsample_ratio": 2} | (c.get("projector_config") or {})
+    t = {"q_lora_rank": 1536, "kv_lora_rank": 512, "first_k_dense_replace": 0} | c["language_config"] | {"tie_word_embeddings": c.get("tie_word_embeddings", False)}
+    D, T, H = v["width"], t["hidden_size"], t["num_attention_heads"]
+    tower = {"hidden_size": D, "intermediate_size": int(D * v["mlp_ratio"]), "num_hidden_layers": v["layers"]} | {key: v[key] for key in ("patch_size", "image_size")}
+    wide, adapted = q["downsample_ratio"] ** 2 * D, q["mlp_ratio"] * T
+    attention = (closed_forms.latent_attention(t) if t.get("use_mla", True)
+                 else closed_forms.grouped_attention(T, H, t["num_key_value_heads"], T // H))
+    text = closed_forms.sigmoid_mixture(t, attention, t.get("topk_method") == "noaux_tc")[0]
+    return siglip_tower(tower, False) + linear(wide, adapted) + linear(adapted, T) + 2 * T + text
+
+
+def aria(c):
+    """A tower, 256 queries as wide as it is, seven matrices of attention to it, two more to the width of the text, and Aria's text."""
+    v = {"hidden_size": 1152, "intermediate_size": 3072} | (c.get("vision_config") or {})
+    t = {"hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "vocab_size": 32000} | {
+        key: value for key, value in (c.get("text_config") or {}).items() if value is not None} | {"tie_word_embeddings": c.get("tie_word_embeddings", False)}
+    D, T = v["hidden_size"], t["hidden_size"]
+    reader = 256 * D + 3 * D * D + 5 * linear(D, D) + 3 * norm(D) + D * T + T * T
+    return siglip_tower(v, False) + reader + closed_forms.aria_text(t)[0]
+
+
+def molmo(c):
+    """CLIP's tower without its last norm, two vectors for patches outside of an image, attention of squares to what two layers
+    give, and a gated network as wide as the text's; the table has 128 rows more than the head."""
+    V = c.get("embedding_size", 50304) or c["vocab_size"]
+    c = {key: value for key, value in c.items() if value is not None}
+    D, F, H = c.get("hidden_size", 4096), c.get("intermediate_size", 11008) // 2, c.get("num_attention_heads", 32)
+    text = {"hidden_size": D, "intermediate_size": F, "num_hidden_layers": c.get("num_hidden_layers", 32), "num_attention_heads": H,
+            "num_key_value_heads": c.get("num_key_value_heads", H), "vocab_size": V}
+    norms = D + text["num_key_value_heads"] * (D // H) if c.get("attention_layer_norm") else 0
+    tower = 588 * 1024 + 1024 + 577 * 1024 + norm(1024) + 23 * block(1024, 4096)
+    pooling = 2 * 2048 + 3 * linear(2048, 1024) + linear(1024, 1024) + 2 * 1024 * F + F * D
+    return tower + pooling + decoder(text, c.get("qkv_bias", False)) + 128 * D + text["num_hidden_layers"] * norms
+
+
 def whisper_encoder(c, D, F, L):
     """Keys have no bias."""
     total = linear(3 * c.get("num_mel_bins", 128), D) + linear(3 * D, D) + c.get("max_source_positions", 1500) * D
@@ -1213,8 +1276,8 @@ FAMILIES = {
     "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
-    "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
-    "kimi_k25": kimi_k25, "kimi_vl": kimi_vl,
+    "aria": aria, "deepseek_vl_v2": deepseek_vl_v2, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
+    "kimi_k25": kimi_k25, "kimi_vl": kimi_vl, "minicpmv": minicpmv, "molmo": molmo,
     "llava_next": llava_next, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,
     "qwen3_5": qwen3_5, "qwen3_5_moe": qwen3_5, "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,
     # Diffusion.

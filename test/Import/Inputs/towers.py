@@ -516,6 +516,50 @@ def draw_kimi_vl(draw):
                               "merge_kernel_size": [merge, merge]}}
 
 
+def draw_minicpmv(draw):
+    heads = draw.choice([2, 4])
+    text = draw_text(draw) | {"hidden_size": 128 * draw.choice([1, 2]), "num_attention_heads": heads,
+                              "version": draw.choice([None, 2.6, "2.6", 4, "4.0", 4.5])}
+    if text["version"] != 2.6 and text["version"] != "2.6":
+        text["attention_bias"] = draw.random() < 0.5
+    tower = draw_square_tower(draw, draw.randint(1, 5)) | {"model_type": draw.choice(["siglip", "siglip_vision_model"])}
+    tower["num_hidden_layers"] += 1
+    return text | {"query_num": draw.choice([None, 1, 5]), "vision_config": draw.choice([None, tower]), "slice_config": {"scale_resolution": draw.choice([16, 21])},
+                   "drop_vision_last_layer": draw.random() < 0.5, "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_paddleocr_vl(draw):
+    text = draw_text(draw) | {"head_dim": draw.choice([8, 24]), "use_bias": draw.random() < 0.5}
+    tower = draw_tower(draw) | {"patch_size": draw.choice([28, 56]), "image_size": draw.choice([56, 120]), "spatial_merge_size": draw.choice([1, 2])}
+    return {"tie_word_embeddings": draw.random() < 0.5, "vision_config": tower} | draw.choice([text, {"text_config": text}])
+
+
+def draw_deepseek_vl_v2(draw):
+    text, patch = draw_text(draw), draw.choice([14, 16])
+    text |= {"n_routed_experts": 4, "num_experts_per_tok": 2, "n_shared_experts": draw.choice([1, 2]), "moe_intermediate_size": 20,
+             "first_k_dense_replace": draw.randint(0, 3), "topk_method": draw.choice(["greedy", "noaux_tc"])}
+    text |= draw.choice([{"use_mla": False, "kv_lora_rank": None, "q_lora_rank": None, "qk_nope_head_dim": 0, "qk_rope_head_dim": 0, "v_head_dim": 0},
+                         {"kv_lora_rank": 20, "q_lora_rank": draw.choice([None, 12]), "qk_nope_head_dim": 12, "qk_rope_head_dim": 4, "v_head_dim": 10}])
+    width = 8 * draw.choice([1, 3])
+    return {"tile_tag": "2D", "language_config": text, "tie_word_embeddings": draw.random() < 0.5,
+            "vision_config": {"width": width, "heads": draw.choice([1, 2, 4]), "layers": draw.randint(1, 4), "mlp_ratio": draw.choice([2, 3.7362]), "patch_size": patch,
+                              "image_size": patch * draw.randint(1, 9) + 1, "global_pool": draw.choice(["map", ""])},
+            "projector_config": {"input_dim": width, "n_embed": text["hidden_size"], "mlp_ratio": draw.choice([1, 2]), "downsample_ratio": draw.choice([1, 2, 3])}}
+
+
+def draw_aria(draw):
+    text = draw_text(draw) | {"moe_num_experts": 4, "moe_topk": draw.choice([1, 2]), "moe_num_shared_experts": draw.choice([0, 1, 2])}
+    patches = draw.choice([None, {"1225": 128, "4900": 256}])
+    return {"text_config": text, "vision_config": draw_square_tower(draw, 70), "tie_word_embeddings": draw.random() < 0.5, "projector_patch_to_query_dict": patches}
+
+
+def draw_molmo(draw):
+    text = draw_text(draw)
+    flags = {key: draw.random() < 0.5 for key in ("qkv_bias", "attention_layer_norm", "norm_after", "tie_word_embeddings")}
+    return text | flags | {"intermediate_size": 2 * text["intermediate_size"], "embedding_size": draw.choice([None, 60000]), "vocab_size": 999,
+                           "num_key_value_heads": draw.choice([None, 1, 2]), "clip_qkv": draw.choice([None, 8.0])}
+
+
 def draw_internvl(draw):
     text = draw_text(draw) | draw.choice([{"model_type": "qwen2"}, {"model_type": "qwen3", "head_dim": 24}])
     tower = draw_square_tower(draw, 2 * draw.randint(1, 3))
@@ -852,9 +896,9 @@ DRAWS = {
     "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
     "lfm2-vl": draw_lfm2_vl, "blip-2": draw_blip2, "fuyu": draw_fuyu, "gemma4": draw_gemma4,
-    "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
+    "aria": draw_aria, "deepseek_vl_v2": draw_deepseek_vl_v2, "paddleocr_vl": draw_paddleocr_vl, "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
     "internvl": draw_internvl, "internvl_chat": draw_internvl_chat, "qwen2_5_omni": draw_qwen2_5_omni, "qwen2_5_omni_thinker": draw_qwen2_5_omni_thinker,
-    "qwen3_omni_moe": draw_qwen3_omni_moe, "qwen3_omni_moe_thinker": draw_qwen3_omni_moe_thinker, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "llava_next": draw_llava_next, "llava_onevision": draw_llava_onevision,
+    "qwen3_omni_moe": draw_qwen3_omni_moe, "qwen3_omni_moe_thinker": draw_qwen3_omni_moe_thinker, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "minicpmv": draw_minicpmv, "molmo": draw_molmo, "llava_next": draw_llava_next, "llava_onevision": draw_llava_onevision,
     "mllama": draw_mllama,
     "paligemma": draw_paligemma, "qwen2_audio": draw_qwen2_audio, "qwen3_vl": draw_qwen3_vl,
     "qwen3_5": draw_qwen3_5, "qwen3_5_moe": draw_qwen3_5_moe, "qwen3_vl_moe": draw_qwen3_vl_moe, "smolvlm": draw_idefics3, "voxtral": draw_voxtral,
