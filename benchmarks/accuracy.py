@@ -59,9 +59,11 @@ MICRO_BATCHES = (1, 2, 4, 8)
 REPLAYED = r"automodel-(Llama|Qwen)"
 
 
-# Recipes of TPUs replay layers but for these results: "minimal" are all products with weights.
+# Results of all products of a layer with weights: "minimal" of MaxText.
+MINIMAL = "qkv_proj,o_proj,gate_up_proj,down_proj"
+# Recipes of TPUs replay layers but for these results.
 SAVED = [
-    ("maxtext", "qkv_proj,o_proj,gate_up_proj,down_proj"),
+    ("maxtext", MINIMAL),
     ("trillium-Llama3.1-70B", "qkv_proj"),
     ("trillium-Llama3.1-8B", "qkv_proj,o_proj"),
     ("ironwood", "qkv_proj,attention"),
@@ -110,16 +112,20 @@ def model_flags(row, tp):
     return [model] + [f"--set={name}={value}" for name, value in symbols.items()]
 
 
+def divide_layers(layers, stages):
+    """Nothing where stages have equally many layers; else the first have those that are left over."""
+    if layers % stages == 0:
+        return []
+    return ["--layers-per-stage=" + ",".join(str(layers // stages + (i < layers % stages)) for i in range(stages))]
+
+
 def stage_flags(row, pp, micro_batches):
     virtual, layers = row["vp"] or 1, row["hyper"]["layers"]
     if micro_batches % pp:
         virtual = 1
     stages = pp * virtual
     flags = [f"--virtual-stages={virtual}"] if virtual > 1 else []
-    if layers % stages:
-        flags.append("--layers-per-stage=" + ",".join(
-            str(layers // stages + (i < layers % stages)) for i in range(stages)))
-    return flags
+    return flags + divide_layers(layers, stages)
 
 
 def get_flags(row, preset):
@@ -263,6 +269,30 @@ def show(name, pairs):
           f"median {100 * statistics.median(absolute):5.1f} %  "
           f"bias {100 * statistics.mean(errors):+5.1f} %  "
           f"rank correlation {correlate(*zip(*pairs)):.3f}")
+
+
+def compare(rows, jobs, parts=False):
+    """Prints the errors of rows and of their groups: each row is a name, whether it has a `*`, its
+    group or None, measured seconds, and what gives the report. Returns the pairs of each group."""
+    rows = list(rows)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        results = list(pool.map(lambda row: row[-1](), rows))
+    pairs = {}
+    for (name, has_star, group, measured, _), result in zip(rows, results):
+        if isinstance(result, str):
+            print(f"{name}: {result}")
+            continue
+        ours = result["step_seconds"]
+        print(f"{'*' if has_star else ' '} {name:66} {measured:8.3f} s  estimated {ours:8.3f} s  "
+              f"{100 * (ours / measured - 1):+6.1f} %")
+        if parts:
+            print("    " + " ".join(f"{part}={value:.3f}" for part, value in {**result["time"], **result["time"]["exposed"]}.items()
+                                    if not isinstance(value, dict)))
+        if group:
+            pairs.setdefault(group, []).append((measured, ours))
+    for group, found in pairs.items():
+        show(group, found)
+    return pairs
 
 
 def main():

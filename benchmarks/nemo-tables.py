@@ -8,7 +8,6 @@ NVIDIA/NeMo at a release of 2024, or docs/performance-summary.mdx of NVIDIA-NeMo
 constants were fitted on have a `*`; errors of the others are said by themselves.
 """
 import argparse
-import concurrent.futures
 import os
 import re
 import sys
@@ -44,13 +43,17 @@ MODELS = {
     "Qwen2.5 7B": ("qwen2.5-7b", {}),
     "Qwen2.5 32B": ("qwen2.5-32b", {}),
 }
+# Of models whose stages have not equally many.
+LAYERS = {"deepseek-v3": 61, "kimi-k2": 61}
 # What recipes of Automodel say and the page does not: layers are replayed in all but these, gathered
 # parameters are kept in these, experts are divided over so many ranks.
 NOT_REPLAYED = r"GPT-OSS|DeepSeek V3 671B 1024|Llama3 8B|Qwen2.5 7B"
 KEPT_GATHERED = r"DeepSeek|GPT-OSS 120B|Qwen3"
 EXPERT_RANKS = {"GPT-OSS 20B": 8, "GPT-OSS 120B": 64}
-# Layers, hidden size, feed-forward, key/value heads and vocabulary, for what pages count.
-SIZES = {"LLAMA2-7B": (32, 4096, 11008, 32, 32000), "LLAMA3-8B": (32, 4096, 14336, 8, 128256)}
+# For what pages count.
+SIZES = {
+    "LLAMA2-7B": {"layers": 32, "hidden": 4096, "ffn": 11008, "heads": 32, "kv_heads": 32, "head_dim": 128, "vocab": 32000},
+    "LLAMA3-8B": {"layers": 32, "hidden": 4096, "ffn": 14336, "heads": 32, "kv_heads": 8, "head_dim": 128, "vocab": 128256}}
 # Llama 2 7B at long sequences: 4M tokens in a step.
 LONG_TOKENS = 4 * 2**20
 
@@ -113,10 +116,12 @@ class Row:
         virtual = self.get("VP")
         if degrees["pp"] > 1:
             flags += [f"--virtual-stages={virtual}"] if virtual > 1 else []
-            flags += self.get_layers(name, degrees["pp"] * virtual)
+            flags += accuracy.divide_layers(LAYERS.get(name, 0), degrees["pp"] * virtual)
         if self.kind.startswith("NeMo"):
             # Context parallelism is a ring, as TransformerEngine has it.
-            flags += ["--preset=" + PRESETS[self.kind], "--fp8"] + (["--cp-comm-type=p2p"] if degrees["cp"] > 1 else []) + (["--zero=1"] if dp * degrees["cp"] > 1 else [])
+            flags += ["--preset=" + PRESETS[self.kind], "--fp8"]
+            flags += ["--cp-comm-type=p2p"] if degrees["cp"] > 1 else []
+            flags += ["--zero=1"] if dp * degrees["cp"] > 1 else []
             flags += ["--sequence-parallel"] if degrees["tp"] > 1 else []
             flags += ["--lora=rank=32,targets=qkv_proj"] if self.cells.get("Task") == "LoRA" else []
             return flags
@@ -130,13 +135,6 @@ class Row:
             flags.append("--lora=rank=16,targets=qkv_proj:o_proj:gate_up_proj:down_proj")
             flags += ["--sequence-parallel"] if degrees["tp"] > 1 and "70B" in self.model else []
         return flags
-
-    @staticmethod
-    def get_layers(name, stages):
-        layers = {"deepseek-v3": 61, "kimi-k2": 61}.get(name, 0)
-        if layers % stages == 0:
-            return []
-        return ["--layers-per-stage=" + ",".join(str(layers // stages + (i < layers % stages)) for i in range(stages))]
 
 
 def read_markdown(text, product):
@@ -158,7 +156,6 @@ def read_long(text):
     tokens in a step."""
     for section in re.split(r"^## ", text, flags=re.M)[1:]:
         model, system = re.match(r"(\S+) \(FP8\)(?: - (\S+))?", section).groups()
-        layers, hidden, ffn, kv_heads, vocab = SIZES[model]
         for row in re.findall(r"<tr>(.*?)</tr>", section, re.S):
             cells = [cell.strip() for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.S)]
             if len(cells) < 9:
@@ -166,9 +163,7 @@ def read_long(text):
             seq, gpus = 1024 * int(cells[0]), cells[1]
             batch = cells[2] if len(cells) > 9 else str(LONG_TOKENS // seq)
             tp, pp, _, cp, rate, _ = cells[-6:]
-            # Six operations for each weight of layers and head, and twelve for each pair and element.
-            layer = 2 * hidden * (hidden + kv_heads * 128) + 3 * hidden * ffn
-            operations = 6 * (layers * layer + hidden * vocab) + 12 * layers * hidden * seq
+            operations = accuracy.get_operations({"hyper": SIZES[model], "seq": seq, "gbs": 1}) / seq
             tokens = float(rate.replace(",", "")) * 1e12 / operations
             yield Row(f"NeMo, long, {system or 'H100'}", {
                 "Model": model, "#-GPUs": gpus, "GBS": batch, "MBS": "1", "Sequence Length": str(seq), "TP": tp, "PP": pp,
@@ -191,19 +186,9 @@ def main():
     options = parser.parse_args()
     rows = [row for page in options.pages for row in read_page(page)]
     known = [row for row in rows if row.get_flags()]
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(lambda row: accuracy.run(options.tool, row.get_flags()), known))
-    pairs = {}
-    for row, result in zip(known, results):
-        if isinstance(result, str):
-            print(f"{row.name}: {result}")
-            continue
-        estimated = result["step_seconds"]
-        print(f"{'*' if row.is_fitted else ' '} {row.name:66} {row.seconds:8.3f} s  estimated {estimated:8.3f} s  "
-              f"{100 * (estimated / row.seconds - 1):+6.1f} %")
-        pairs.setdefault("fitted" if row.is_fitted else row.kind, []).append((row.seconds, estimated))
-    for kind, found in pairs.items():
-        accuracy.show(kind, found)
+    accuracy.compare(
+        ((row.name, row.is_fitted, "fitted" if row.is_fitted else row.kind, row.seconds,
+          lambda row=row: accuracy.run(options.tool, row.get_flags())) for row in known), options.jobs)
     print(f"{len(rows) - len(known)} rows of models that are not here, or whose degrees do not fit")
 
 

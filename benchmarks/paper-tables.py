@@ -9,7 +9,6 @@ micro-batches: of 1, 2, 4 and 8 the fastest by the estimate is taken. The second
 replayed nor its virtual stages, of which six are taken. Rows of accuracy.py have a `*`.
 """
 import argparse
-import concurrent.futures
 import os
 import sys
 
@@ -58,20 +57,10 @@ def main():
     parser.add_argument("--tool", default="stg-estimate")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    rows = list(get_rows())
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(lambda row: accuracy.estimate(options.tool, row[2], PRESETS[row[0]]), rows))
-    pairs = {}
-    for (paper, shown, row), result in zip(rows, results):
-        if isinstance(result, str):
-            raise SystemExit(f"{row['id']}: {result}")
-        measured, estimated = row["value"], result["step_seconds"]
-        print(f"{'*' if shown else ' '} {row['id']:26} {row['gpus']:6} devices {measured:8.2f} s  estimated {estimated:8.2f} s  "
-              f"{100 * (estimated / measured - 1):+6.1f} %")
-        if not shown:
-            pairs.setdefault(paper, []).append((measured, estimated))
-    for paper, found in pairs.items():
-        accuracy.show(paper, found)
+    accuracy.compare(
+        ((f"{row['id']}, {row['gpus']} devices", shown, None if shown else paper, row["value"],
+          lambda paper=paper, row=row: accuracy.estimate(options.tool, row, PRESETS[paper]))
+         for paper, shown, row in get_rows()), options.jobs)
 
 
 if __name__ == "__main__":

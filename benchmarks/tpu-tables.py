@@ -8,7 +8,6 @@ Steps that constants were fitted on have a `*`; errors of the others are said by
 device is to MaxText is half a chip of v7x; here it is the chip.
 """
 import argparse
-import concurrent.futures
 import os
 import re
 import sys
@@ -22,7 +21,7 @@ EXPERTS = "mixtral|deepseek|gpt-oss|qwen3-235b|llama-?4"
 
 # Results of a layer that recipes save, or move to the host, in their remat_policy.
 QKV = "qkv_proj"
-MINIMAL = QKV + ",o_proj,gate_up_proj,down_proj"
+MINIMAL = accuracy.MINIMAL
 
 
 class Run:
@@ -45,6 +44,10 @@ class Run:
         slices = f"{self.slices} x " if self.slices > 1 else ""
         return f"{title}, {slices}{self.chips} {self.machine[4:]}, {self.seq} tokens" + \
             (" in 8 bits" if "--fp8" in self.flags else "")
+
+    @property
+    def group(self):
+        return "fitted" if self.fitted else self.machine + (", experts" if re.search(EXPERTS, self.model) else ", dense")
 
     def get_degree(self, name):
         match = re.search(rf"--{name}=(\d+)", " ".join(self.flags))
@@ -204,23 +207,9 @@ def main():
     runs = [run for run in (*get_maxtext_runs(), *get_recipes(), *get_ironwood_runs()) if re.search(options.only, run.name)]
     measured = [get_seconds(run, options.maxtext, options.recipes) for run in runs]
     runs = [(run, seconds) for run, seconds in zip(runs, measured) if seconds]
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(lambda pair: accuracy.run(options.tool, pair[0].get_flags()), runs))
-    pairs = {}
-    for (run, seconds), result in zip(runs, results):
-        if isinstance(result, str):
-            print(f"{run.name}: {result}")
-            continue
-        estimated = result["step_seconds"]
-        print(f"{'*' if run.fitted else ' '} {run.name:60} {seconds:8.3f} s  estimated {estimated:8.3f} s  "
-              f"{100 * (estimated / seconds - 1):+6.1f} %")
-        if options.parts:
-            print("    " + " ".join(f"{part}={value:.3f}" for part, value in
-                                    {**result["time"], **result["time"]["exposed"]}.items() if not isinstance(value, dict)))
-        kind = "fitted" if run.fitted else run.machine + (", experts" if re.search(EXPERTS, run.model) else ", dense")
-        pairs.setdefault(kind, []).append((seconds, estimated))
-    for name, found in pairs.items():
-        accuracy.show(name, found)
+    pairs = accuracy.compare(
+        ((run.name, run.fitted, run.group, seconds, lambda run=run: accuracy.run(options.tool, run.get_flags()))
+         for run, seconds in runs), options.jobs, options.parts)
     rest = [pair for name, found in pairs.items() if name != "fitted" for pair in found]
     if rest:
         accuracy.show("all but fitted", rest)
