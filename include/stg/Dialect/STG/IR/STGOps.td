@@ -801,9 +801,9 @@ def AttentionBlockGradOp : STG_AttentionBlockOp<"attention_block_grad"> {
   let description = [{
     Twice the operations of the forward pass; `partial` are the gradients so far, or that of the
     queries alone, where those of keys and values come from another device and are added behind
-    the block. `seen`, 0 or 1, is for a block that is masked as a whole on some devices: where it is 0 the gradients
-    are set to zero, which reads nothing. Gradients have the element type `into`, or that of
-    what they are of. At the local level only.
+    the block. `seen`, 0 or 1, is for a block that is masked as a whole on some devices: where it
+    is 0 the gradients are set to zero, which reads nothing. Gradients have the element type
+    `into`, or that of what they are of. At the local level only.
 
     ```mlir
     %dq, %dk, %dv = stg.attention_block_grad S*S %q, %k, %v, %o, %lse, %do {seen = #sym.expr<max(cp_index - 2, 0)>} : !q, !k, !k, !q, !lse, !q

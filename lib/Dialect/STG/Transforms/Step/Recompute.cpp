@@ -498,8 +498,7 @@ void Recompute::runOnOperation() {
     return signalPassFailure();
   }
   kinds = std::move(*parsed);
-  SmallVector<std::string> texts(saved.begin(), saved.end());
-  if (failed(patternsOfSaved.read(getOperation(), texts)))
+  if (failed(patternsOfSaved.read(getOperation(), saved)))
     return signalPassFailure();
   if (names.empty() && words.empty())
     kinds.insert(RecomputeModule::CoreAttn);
