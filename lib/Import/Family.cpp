@@ -8,6 +8,7 @@
 
 #include "stg/Import/Family.h"
 #include "stg/Support/Files.h"
+#include "stg/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -84,6 +85,25 @@ static std::vector<std::string> getTypesOf(const Value &table) {
     for (const Value &type : list->list)
       types.push_back(type.text);
   return types;
+}
+
+/// What stands at a path such as `text_config.model_type`; null if nothing
+/// does.
+static const Value *findAt(const Value &object, StringRef path) {
+  const Value *found = &object;
+  for (StringRef key : split(path, '.'))
+    if (!found || found->kind != Value::Object || !(found = found->find(key)))
+      return nullptr;
+  return found;
+}
+
+/// Whether a configuration has the values that a table is for, one of each
+/// list.
+static bool meets(const Value &config, const Value &when) {
+  return all_of(when.members, [&](const Member &member) {
+    const Value *value = findAt(config, member.key);
+    return value && is_contained(member.value.list, *value);
+  });
 }
 
 Error FamilyLibrary::forEachShown(
@@ -201,7 +221,7 @@ Expected<Value> FamilyLibrary::getMerged(StringRef name, unsigned depth) {
   }
   // What a table is for is said by itself alone.
   erase_if(merged.members, [](const Member &member) {
-    return member.key == "types" || member.key == "sizes";
+    return is_contained({"types", "when", "sizes"}, StringRef(member.key));
   });
   mergeInto(merged, own, "");
   return merged;
@@ -555,10 +575,13 @@ FamilyLibrary::getTypesWith(StringRef architecture) {
   if (Error error = forEachShown(add))
     return std::move(error);
   llvm::sort(types);
+  types.erase(llvm::unique(types), types.end());
   return types;
 }
 
-Expected<std::optional<Family>> FamilyLibrary::find(StringRef type) {
+Expected<std::optional<Family>> FamilyLibrary::find(StringRef type,
+                                                    const Value &config) {
+  const Table *found = nullptr;
   for (Table &table : tables) {
     if (table.isHidden)
       continue;
@@ -572,14 +595,31 @@ Expected<std::optional<Family>> FamilyLibrary::find(StringRef type) {
       return value.takeError();
     if (!is_contained(getTypesOf(**value), type))
       continue;
-    Expected<Value> merged = getMerged(table.name, 0);
-    if (!merged)
-      return merged.takeError();
-    Family family;
-    family.name = table.name;
-    if (Error error = FamilyReader(family, *merged).read())
-      return std::move(error);
-    return family;
+    const Value *when = (*value)->find("when");
+    if (!when && !found)
+      found = &table;
+    if (!when)
+      continue;
+    auto isList = [](const Member &member) {
+      return member.value.kind == Value::List;
+    };
+    if (when->kind != Value::Object || !all_of(when->members, isList))
+      return createStringError("family '" + table.name + "': when: is " +
+                               when->str() + ", expected lists of values");
+    // A table that names values stands over one that is for all others.
+    if (meets(config, *when)) {
+      found = &table;
+      break;
+    }
   }
-  return std::nullopt;
+  if (!found)
+    return std::nullopt;
+  Expected<Value> merged = getMerged(found->name, 0);
+  if (!merged)
+    return merged.takeError();
+  Family family;
+  family.name = found->name;
+  if (Error error = FamilyReader(family, *merged).read())
+    return std::move(error);
+  return family;
 }

@@ -122,7 +122,7 @@ std::optional<Family> Importer::findByArchitecture(const Value &root) {
                                   ", which several families have; "
                                   "'model_type' says which: " +
                                   joinWords(*types, "or"));
-  Expected<std::optional<Family>> family = library.find(types->front());
+  Expected<std::optional<Family>> family = library.find(types->front(), root);
   if (!family)
     return fail(names->place, toString(family.takeError()));
   return std::move(*family);
@@ -140,7 +140,7 @@ std::optional<Family> Importer::findFamily(const Value &root) {
   if (type->kind != Value::Text)
     return fail(type->place,
                 "'" + key + "' is " + type->str() + ", expected a text");
-  Expected<std::optional<Family>> family = library.find(type->text);
+  Expected<std::optional<Family>> family = library.find(type->text, root);
   if (!family)
     return fail(type->place, toString(family.takeError()));
   if (*family)

@@ -112,9 +112,12 @@ class FamilyLibrary {
 public:
   explicit FamilyLibrary(llvm::ArrayRef<std::string> modelPath);
 
-  /// The table of a `model_type` or `_class_name`; none if there is none.
-  llvm::Expected<std::optional<Family>> find(llvm::StringRef type);
-  /// A type of each table that is for an architecture, sorted.
+  /// The table of a `model_type` or `_class_name`; none if there is none. Of
+  /// several it is the one whose `when` the configuration meets, or else the
+  /// one that has none.
+  llvm::Expected<std::optional<Family>> find(llvm::StringRef type,
+                                             const Value &config);
+  /// The types, sorted, whose tables are for an architecture: one of each.
   llvm::Expected<std::vector<std::string>>
   getTypesWith(llvm::StringRef architecture);
   /// All types, sorted.

@@ -17,6 +17,8 @@ def make_table(folder):
         if "types" in table:
             types, classes = (", ".join(f"`{name}`" for name in table[key])
                               for key in ("types", "architectures"))
+            for key, values in table.get("when", {}).items():
+                types += f", `{key}` " + " or ".join(f"`{value}`" for value in values)
             rows.append(f"| {types} | {table['description']} | {classes} |\n")
     return "".join(rows)
 
