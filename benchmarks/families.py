@@ -291,6 +291,8 @@ CONFIGS = {
     "mistral": decoder(**WINDOW),
     "mistral3": {"text_config": {"model_type": "mistral"} | decoder(),
                  "vision_config": VISION | {"image_size": 64, "patch_size": 8}, "spatial_merge_size": 2},
+    "mistral3_mistral4": {"model_type": "mistral3", "text_config": {"model_type": "mistral4"} | decoder(**LATENT, n_group=2, topk_group=1),
+                          "vision_config": VISION | {"image_size": 64, "patch_size": 8}},
     "mistral4": decoder(**LATENT),
     "mixtral": decoder(num_local_experts=8, num_experts_per_tok=2),
     "mllama": {"text_config": decoder(cross_attention_layers=[1, 3, 5, 7]), "vision_config": VISION | {
@@ -340,6 +342,7 @@ CONFIGS = {
     "phi": decoder(),
     "phi3": decoder(),
     "phimoe": decoder(num_local_experts=8, num_experts_per_tok=2, attention_bias=True, lm_head_bias=True),
+    "pixtral": VISION | {"image_size": 64, "patch_size": 8},
     "PixArtTransformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 9, "num_layers": 8, "sample_size": 8, "caption_channels": 32,
                                  "cross_attention_dim": 72, "use_additional_conditions": True},
     "plbart": SEQUENCES,
@@ -467,7 +470,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "wav2vec2", "ernie_m", "layoutlm", "markuplm", "vision-encoder-decoder", "vilt", "lfm2_vl", "musicgen_decoder", "blip-2", "fuyu", "moonshine", "videomae", "vit_mae", "yolos",
               "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
               "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo", "aria", "paddleocr_vl",
-              "deepseek_vl_v2")
+              "deepseek_vl_v2", "mistral3_mistral4", "pixtral")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2")
 # What is made of parameters alone, such as heads of relative positions, each rank makes for what it has at a time.

@@ -1354,7 +1354,7 @@ FAMILIES = {
     "llama4_text": llama4_text,
     "deepseek_v2": deepseek_v2, "deepseek_v3": deepseek_v3, "deepseek_v32": deepseek_v32, "gemma2": gemma2,
     "gemma3_text": gemma3_text, "glm4_moe": glm4_moe, "gpt_oss": gpt_oss,
-    "kimi_k2": deepseek_v3, "qwen2_moe": qwen2_moe,
+    "code_llama": llama, "gpt-sw3": gpt2, "kimi_k2": deepseek_v3, "qwen2_moe": qwen2_moe,
     "deepseek": deepseek, "exaone4": exaone4, "olmo2": olmo2, "olmo3": olmo2, "olmoe": olmoe,
     "falcon": falcon, "gemma": gemma, "gpt2": gpt2, "gpt_bigcode": gpt_bigcode,
     "gpt_neox": gpt_neox, "gptj": gptj, "llama": llama, "mistral": mistral, "mixtral": mixtral,

@@ -847,6 +847,23 @@ def llava_next(c):
     return clip_vision(v) + projector + decoder(t, tied=c.get("tie_word_embeddings", False))
 
 
+def pixtral(c):
+    """RMSNorms, gated networks, no biases and no table of positions."""
+    v = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_channels": 3, "patch_size": 16} | c
+    D = v["hidden_size"]
+    layer = 4 * D * D + 3 * D * v["intermediate_size"] + 2 * D
+    return v["num_channels"] * v["patch_size"] ** 2 * D + D + v["num_hidden_layers"] * layer
+
+
+def mistral3(c):
+    """Pixtral's tower, a norm and a matrix of squares of its patches, two more, and one of three texts."""
+    v = {"hidden_size": 1024, "patch_size": 14} | (c.get("vision_config") or {})
+    t = {"model_type": "mistral"} | (c.get("text_config") or {}) | {"tie_word_embeddings": c.get("tie_word_embeddings", False)}
+    D, T, bias = v["hidden_size"], t["hidden_size"], c.get("multimodal_projector_bias", False)
+    projector = D + c.get("spatial_merge_size", 2) ** 2 * D * D + linear(D, T, bias) + linear(T, T, bias)
+    return pixtral(v) + projector + closed_forms.count(t)[0]
+
+
 def llava_onevision(c):
     """The same with SigLIP's tower and Qwen 2, whose table is tied where either configuration says so."""
     t = QWEN2 | (c.get("text_config") or {})
@@ -963,7 +980,7 @@ def t5gemma(c):
 
 def glm4v(c):
     """A tower with RMSNorms without biases, a convolution and a gated network behind it."""
-    is_moe = c["model_type"] == "glm4v_moe"
+    is_moe = c["model_type"] == "glm4v_moe" or (c.get("text_config") or {}).get("model_type") == "glm4v_moe_text"
     t = {"vocab_size": 151552, "hidden_size": 4096, "intermediate_size": 13696, "num_hidden_layers": 40, "num_attention_heads": 32,
          "num_key_value_heads": 2}
     if is_moe:
@@ -1265,7 +1282,7 @@ FAMILIES = {
     "mbart": bart, "mt5": mt5, "pegasus": pegasus, "plbart": bart, "t5": t5, "umt5": umt5, "whisper": whisper,
     "vision-encoder-decoder": trocr, "moonshine": moonshine, "musicgen_decoder": musicgen, "nllb-moe": nllb_moe, "switch_transformers": switch_transformers, "t5gemma": t5gemma,
     # Images and sound.
-    "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "clip_vision_model": clip_vision,
+    "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "metaclip_2": clip, "clip_vision_model": clip_vision,
     "wav2vec2-bert": wav2vec2_bert, "wavlm": wavlm, "wav2vec2-conformer": conformer,
     "segformer": segformer, "donut-swin": swin,
     "swin": swin, "swinv2": swin,
@@ -1273,12 +1290,12 @@ FAMILIES = {
     "convnext": convnext, "convnextv2": convnext, "data2vec-audio": wav2vec2, "hubert": wav2vec2, "unispeech": wav2vec2, "unispeech-sat": wav2vec2, "wav2vec2": wav2vec2,
     "ijepa": ijepa,
     "siglip": siglip, "siglip2": siglip, "siglip2_vision_model": siglip2_vision,
-    "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
+    "pixtral": pixtral, "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
-    "aria": aria, "deepseek_vl_v2": deepseek_vl_v2, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
+    "aria": aria, "deepseek_vl_v2": deepseek_vl_v2, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm46v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
     "kimi_k25": kimi_k25, "kimi_vl": kimi_vl, "minicpmv": minicpmv, "molmo": molmo,
-    "llava_next": llava_next, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,
+    "llava_next": llava_next, "llava_next_video": llava_next, "mistral3": mistral3, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,
     "qwen3_5": qwen3_5, "qwen3_5_moe": qwen3_5, "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,
     # Diffusion.
     "DiTTransformer2DModel": dit, "FluxTransformer2DModel": flux, "PixArtTransformer2DModel": pixart,

@@ -503,11 +503,23 @@ def draw_glm4v_moe(draw):
     return config
 
 
+def draw_glm46v(draw):
+    kind = draw.choice(["glm4v", "glm4v_moe"])
+    config = draw_glm4v(draw) if kind == "glm4v" else draw_glm4v_moe(draw)
+    config["text_config"]["model_type"] = kind + "_text"
+    return config
+
+
+def draw_latents(draw):
+    """Latent attention and experts."""
+    return {"num_key_value_heads": None, "kv_lora_rank": 20, "q_lora_rank": draw.choice([None, 12]), "qk_nope_head_dim": 12,
+            "qk_rope_head_dim": 4, "v_head_dim": 10, "n_routed_experts": 4, "num_experts_per_tok": 2,
+            "n_shared_experts": draw.choice([1, 2]), "moe_intermediate_size": 20, "n_group": 1, "topk_group": 1,
+            "first_k_dense_replace": draw.randint(0, 3)}
+
+
 def draw_kimi_vl(draw):
-    text = draw_text(draw) | {"num_key_value_heads": None, "kv_lora_rank": 20, "q_lora_rank": draw.choice([None, 12]), "qk_nope_head_dim": 12,
-                              "qk_rope_head_dim": 4, "v_head_dim": 10, "n_routed_experts": 4, "num_experts_per_tok": 2,
-                              "n_shared_experts": draw.choice([1, 2]), "moe_intermediate_size": 20, "n_group": 1, "topk_group": 1,
-                              "first_k_dense_replace": draw.randint(0, 3)}
+    text = draw_text(draw) | draw_latents(draw)
     merge = draw.choice([1, 2])
     return {"text_config": text, "tie_word_embeddings": draw.random() < 0.5,
             "vision_config": {"hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": draw.randint(1, 4),
@@ -666,6 +678,23 @@ def draw_llava_next(draw):
     tower = draw_square_tower(draw, draw.randint(2, 5)) | {"num_hidden_layers": draw.randint(2, 4)}
     return {"text_config": text, "vision_config": tower,
             "multimodal_projector_bias": draw.random() < 0.5, "vision_feature_layer": draw.choice([-1, -2])}
+
+
+def draw_pixtral(draw):
+    patch = draw.choice([2, 4, 7])
+    return draw_tower(draw) | {"image_size": 2 * patch * draw.randint(1, 3) + 1, "patch_size": patch, "hidden_act": draw.choice(["gelu", "silu"])}
+
+
+def draw_mistral3(draw):
+    kind, merge = draw.choice(["mistral", "ministral3", "mistral4"]), draw.choice([1, 2, 3])
+    text = draw_text(draw) | {"model_type": kind}
+    if kind == "mistral4":
+        text |= draw_latents(draw) | {"n_group": draw.choice([1, 2])}
+    else:
+        text |= {"head_dim": draw.choice([8, 24])}
+    tower = draw_square_tower(draw, 2 * merge * draw.randint(1, 3)) | {"hidden_act": draw.choice(["gelu", "silu"])}
+    return {"text_config": text, "vision_config": tower, "spatial_merge_size": merge, "multimodal_projector_bias": draw.random() < 0.5,
+            "tie_word_embeddings": draw.random() < 0.5}
 
 
 def draw_llava_onevision(draw):
@@ -885,20 +914,20 @@ DRAWS = {
     "wav2vec2-bert": draw_wav2vec2_bert, "wavlm": draw_wavlm, "wav2vec2-conformer": draw_conformer,
     "segformer": draw_segformer, "donut-swin": draw_donut_swin,
     "swin": draw_swin, "swinv2": draw_swinv2,
-    "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": draw_clip,
+    "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": draw_clip, "metaclip_2": draw_clip,
     "clip_vision_model": draw_clip_vision_model, "data2vec-vision": draw_data2vec_vision, "deit": draw_deit,
     "dinov2": draw_dinov2, "dinov2_with_registers": draw_dinov2_with_registers, "dinov3_vit": draw_dinov3, "ijepa": draw_ijepa,
     "convnext": draw_scaled_convnext, "convnextv2": lambda draw: draw_convnext(draw, "ConvNextV2"),
     "data2vec-audio": draw_data2vec_audio, "hubert": draw_hubert, "unispeech": lambda draw: draw_wav2vec2(draw, "UniSpeech"),
     "unispeech-sat": lambda draw: draw_wav2vec2(draw, "UniSpeechSat"), "wav2vec2": draw_wav2vec2,
     "siglip": draw_siglip, "siglip2": draw_siglip2, "siglip2_vision_model": draw_siglip2_vision_model,
-    "siglip_vision_model": draw_siglip_vision_model, "videomae": draw_videomae, "vilt": draw_vilt, "vit": draw_vit, "vit_mae": draw_vit_mae, "vit_msn": draw_vit_msn,
+    "pixtral": draw_pixtral, "siglip_vision_model": draw_siglip_vision_model, "videomae": draw_videomae, "vilt": draw_vilt, "vit": draw_vit, "vit_mae": draw_vit_mae, "vit_msn": draw_vit_msn,
     "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
     "lfm2-vl": draw_lfm2_vl, "blip-2": draw_blip2, "fuyu": draw_fuyu, "gemma4": draw_gemma4,
-    "aria": draw_aria, "deepseek_vl_v2": draw_deepseek_vl_v2, "paddleocr_vl": draw_paddleocr_vl, "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
+    "aria": draw_aria, "deepseek_vl_v2": draw_deepseek_vl_v2, "paddleocr_vl": draw_paddleocr_vl, "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm46v": draw_glm46v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
     "internvl": draw_internvl, "internvl_chat": draw_internvl_chat, "qwen2_5_omni": draw_qwen2_5_omni, "qwen2_5_omni_thinker": draw_qwen2_5_omni_thinker,
-    "qwen3_omni_moe": draw_qwen3_omni_moe, "qwen3_omni_moe_thinker": draw_qwen3_omni_moe_thinker, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "minicpmv": draw_minicpmv, "molmo": draw_molmo, "llava_next": draw_llava_next, "llava_onevision": draw_llava_onevision,
+    "qwen3_omni_moe": draw_qwen3_omni_moe, "qwen3_omni_moe_thinker": draw_qwen3_omni_moe_thinker, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "minicpmv": draw_minicpmv, "molmo": draw_molmo, "llava_next": draw_llava_next, "llava_next_video": draw_llava_next, "mistral3": draw_mistral3, "llava_onevision": draw_llava_onevision,
     "mllama": draw_mllama,
     "paligemma": draw_paligemma, "qwen2_audio": draw_qwen2_audio, "qwen3_vl": draw_qwen3_vl,
     "qwen3_5": draw_qwen3_5, "qwen3_5_moe": draw_qwen3_5_moe, "qwen3_vl_moe": draw_qwen3_vl_moe, "smolvlm": draw_idefics3, "voxtral": draw_voxtral,
