@@ -88,6 +88,8 @@ CONFIGS = {
     "arctic": decoder(num_experts=8, num_experts_per_tok=2, parallel_attn_mlp_res=True),
     "audio-spectrogram-transformer": ENCODER | {"architectures": ["ASTForAudioClassification"], "patch_size": 8, "max_length": 32,
                                                 "num_mel_bins": 16, "frequency_stride": 8, "time_stride": 4},
+    "audioflamingo3": {"text_config": decoder(), "audio_config": {
+        "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 8, "num_attention_heads": 8, "num_mel_bins": 16, "max_source_positions": 32}},
     "axk1": decoder(**LATENT, n_group=2, topk_group=1),
     "aya_vision": {"alignment_intermediate_size": 96, "text_config": decoder(sliding_window=8),
                    "vision_config": VISION | {"image_size": 32, "patch_size": 8, "vision_use_head": False}},
@@ -137,6 +139,7 @@ CONFIGS = {
     "deepseek_v2": decoder(**LATENT, n_group=1, topk_group=1),
     "deepseek_v3": decoder(**LATENT, n_group=2, topk_group=1),
     "deepseek_v32": decoder(**LATENT, n_group=2, topk_group=1, index_topk=8, index_n_heads=2, index_head_dim=8),
+    "deepseek_vl": {"text_config": decoder(), "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
     "deepseek_vl_v2": {"tile_tag": "2D", "language_config": decoder(**LATENT, n_group=1, topk_group=1, max_position_embeddings=128),
                        "vision_config": {"width": 32, "heads": 8, "layers": 8, "mlp_ratio": 2, "image_size": 24, "patch_size": 8},
                        "projector_config": {"input_dim": 32, "n_embed": 64}},
@@ -470,7 +473,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "wav2vec2", "ernie_m", "layoutlm", "markuplm", "vision-encoder-decoder", "vilt", "lfm2_vl", "musicgen_decoder", "blip-2", "fuyu", "moonshine", "videomae", "vit_mae", "yolos",
               "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
               "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo", "aria", "paddleocr_vl",
-              "deepseek_vl_v2", "mistral3_mistral4", "pixtral")
+              "deepseek_vl_v2", "mistral3_mistral4", "pixtral", "audioflamingo3", "deepseek_vl")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2")
 # What is made of parameters alone, such as heads of relative positions, each rank makes for what it has at a time.

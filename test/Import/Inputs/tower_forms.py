@@ -713,6 +713,14 @@ def idefics3(c):
     return siglip_tower(v, False) + projector + decoder(t, tied=c.get("tie_word_embeddings", False))
 
 
+def deepseek_vl(c):
+    """A tower without the head that nobody reads, and two matrices."""
+    v, t = c.get("vision_config") or {}, llama_text(c)
+    D = t["hidden_size"]
+    projector = linear(v.get("hidden_size", 768), D) + linear(D, D)
+    return siglip_tower(v, False) + projector + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
 def minicpmv(c):
     """A tower, one layer of which may be left out, and queries that read its tokens, before one of three texts."""
     v, D = c.get("vision_config") or {"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "patch_size": 14, "image_size": 980}, c.get("hidden_size", 4096)
@@ -787,6 +795,15 @@ def qwen2_audio(c):
     t = QWEN2 | (c.get("text_config") or {})
     encoder = whisper_encoder(a, a["d_model"], a["encoder_ffn_dim"], a["encoder_layers"])
     return encoder + linear(a["d_model"], t["hidden_size"]) + decoder(t, True, tied=t.get("tie_word_embeddings", False))
+
+
+def audioflamingo3(c):
+    """Qwen 2 Audio with a second matrix behind the encoder, and without biases of both where they are not asked for."""
+    a, names = dict(c.get("audio_config") or {}), {"hidden_size": "d_model", "intermediate_size": "encoder_ffn_dim", "num_hidden_layers": "encoder_layers"}
+    a = {names.get(key, key): value for key, value in a.items()}
+    D = (QWEN2 | (c.get("text_config") or {}))["hidden_size"]
+    biases = 0 if c.get("projector_bias", True) else 2 * D
+    return qwen2_audio(c | {"audio_config": a}) + linear(D, D) - biases
 
 
 def qwen2_5_tower(v):
@@ -1293,7 +1310,7 @@ FAMILIES = {
     "pixtral": pixtral, "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
-    "aria": aria, "deepseek_vl_v2": deepseek_vl_v2, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm46v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
+    "aria": aria, "audioflamingo3": audioflamingo3, "deepseek_vl": deepseek_vl, "deepseek_vl_v2": deepseek_vl_v2, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm46v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
     "kimi_k25": kimi_k25, "kimi_vl": kimi_vl, "minicpmv": minicpmv, "molmo": molmo,
     "llava_next": llava_next, "llava_next_video": llava_next, "mistral3": mistral3, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,
     "qwen3_5": qwen3_5, "qwen3_5_moe": qwen3_5, "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,

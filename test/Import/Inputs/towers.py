@@ -559,6 +559,11 @@ def draw_deepseek_vl_v2(draw):
             "projector_config": {"input_dim": width, "n_embed": text["hidden_size"], "mlp_ratio": draw.choice([1, 2]), "downsample_ratio": draw.choice([1, 2, 3])}}
 
 
+def draw_deepseek_vl(draw):
+    tower = draw_square_tower(draw, draw.randint(2, 5)) | {"vision_use_head": draw.random() < 0.5}
+    return {"text_config": draw_text(draw), "vision_config": tower, "tie_word_embeddings": draw.random() < 0.5}
+
+
 def draw_aria(draw):
     text = draw_text(draw) | {"moe_num_experts": 4, "moe_topk": draw.choice([1, 2]), "moe_num_shared_experts": draw.choice([0, 1, 2])}
     patches = draw.choice([None, {"1225": 128, "4900": 256}])
@@ -637,6 +642,14 @@ def draw_qwen2_audio(draw):
             "audio_config": {"d_model": 24, "encoder_ffn_dim": draw.randint(3, 99), "encoder_layers": draw.randint(1, 5),
                              "encoder_attention_heads": 3, "num_mel_bins": draw.choice([8, 80]),
                              "max_source_positions": 2 * draw.randint(2, 20)}}
+
+
+def draw_audioflamingo3(draw):
+    config = draw_qwen2_audio(draw)
+    if draw.random() < 0.5:
+        names = {"d_model": "hidden_size", "encoder_ffn_dim": "intermediate_size", "encoder_layers": "num_hidden_layers", "encoder_attention_heads": "num_attention_heads"}
+        config["audio_config"] = {names.get(key, key): value for key, value in config["audio_config"].items()}
+    return config | {"projector_bias": draw.random() < 0.5}
 
 
 def draw_qwen2_5_omni_thinker(draw):
@@ -925,7 +938,7 @@ DRAWS = {
     "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
     "lfm2-vl": draw_lfm2_vl, "blip-2": draw_blip2, "fuyu": draw_fuyu, "gemma4": draw_gemma4,
-    "aria": draw_aria, "deepseek_vl_v2": draw_deepseek_vl_v2, "paddleocr_vl": draw_paddleocr_vl, "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm46v": draw_glm46v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
+    "aria": draw_aria, "audioflamingo3": draw_audioflamingo3, "deepseek_vl": draw_deepseek_vl, "deepseek_vl_v2": draw_deepseek_vl_v2, "paddleocr_vl": draw_paddleocr_vl, "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm46v": draw_glm46v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
     "internvl": draw_internvl, "internvl_chat": draw_internvl_chat, "qwen2_5_omni": draw_qwen2_5_omni, "qwen2_5_omni_thinker": draw_qwen2_5_omni_thinker,
     "qwen3_omni_moe": draw_qwen3_omni_moe, "qwen3_omni_moe_thinker": draw_qwen3_omni_moe_thinker, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "minicpmv": draw_minicpmv, "molmo": draw_molmo, "llava_next": draw_llava_next, "llava_next_video": draw_llava_next, "mistral3": draw_mistral3, "llava_onevision": draw_llava_onevision,
     "mllama": draw_mllama,
