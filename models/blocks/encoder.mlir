@@ -10,6 +10,10 @@ stg.symbol @DE = D "width of the tables"
 stg.symbol @V "vocabulary"
 stg.symbol @TT "types of tokens"
 stg.symbol @PB "places of a box's sides along a page"
+stg.symbol @VS "shapes of tokens"
+stg.symbol @DS "width of a shape"
+stg.symbol @VP "pronunciations of tokens"
+stg.symbol @DP "width of a pronunciation"
 stg.symbol @Y = 2 "classes"
 
 !ids = !stg.tensor<[B, S], i32>
@@ -26,6 +30,7 @@ stg.symbol @Y = 2 "classes"
 !classes = !stg.tensor<[B, Y], bf16>
 !table = !stg.tensor<[V, D], bf16>
 !places = !stg.tensor<[PB, D], bf16>
+!joined = !stg.tensor<[B, S, D + DS + DP], bf16>
 
 // The embedding of each token's type, added to that of the token.
 stg.block @add_token_types(%x: !stream, %types: !ids) -> !stream {
@@ -54,6 +59,20 @@ stg.block @add_boxes(%x: !stream, %left: !ids, %top: !ids, %right: !ids, %bottom
   %xb = stg.add %xr, %b <"with_bottom"> : !stream, !stream
   %xh = stg.add %xb, %h <"with_height"> : !stream, !stream
   %y = stg.add %xh, %w <"boxed_embeddings"> : !stream, !stream
+  stg.return %y : !stream
+}
+
+// What a token looks like and how it is spoken, joined with what it is by one matrix (RoCBert).
+stg.block @join_shapes_and_sounds(%x: !stream, %shapes: !ids, %sounds: !ids) -> !stream {
+  %ts = stg.param "shape_embeddings" : !stg.tensor<[VS, DS], bf16>
+  %s = stg.embedding %ts, %shapes <"shapes"> : !stg.tensor<[VS, DS], bf16>, !ids
+  %tp = stg.param "sound_embeddings" : !stg.tensor<[VP, DP], bf16>
+  %p = stg.embedding %tp, %sounds <"sounds"> : !stg.tensor<[VP, DP], bf16>, !ids
+  %j = stg.concat dim 2 ordered %x, %s, %p <"joined"> : !stream, !stg.tensor<[B, S, DS], bf16>, !stg.tensor<[B, S, DP], bf16> -> !joined
+  %w = stg.param "join" : !stg.tensor<[D + DS + DP, D], bf16>
+  %m = stg.einsum "bsj,jd->bsd" %j, %w : !joined, !stg.tensor<[D + DS + DP, D], bf16>
+  %b = stg.param "join_bias" : !vector
+  %y = stg.bias_add %m, %b : !stream, !vector
   stg.return %y : !stream
 }
 

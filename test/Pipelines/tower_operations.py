@@ -496,6 +496,14 @@ def main():
         # Thirty chunks of thirteen tokens, eight of which see each other.
         "qwen3-omni-30b-a3b": qwen3_tower(2048, 1152, 4304, 27, 4) + sound_chunks(1280, 480, 30, 128, 100) + chunked(1280, 32, 390, 104, 5120)
         + 2 * 390 * 1280 * (1280 + 2048) + text(2048, 0, 48, 32, 4, 128, 152064, 4096) + 48 * experts(4096, 2048, 768, 128, 8),
+        "dpr-question-encoder": layers(12, 512, 768, 3072),
+        "bert-for-seq-generation-l-24": layers(24, 512, 1024, 4096),
+        "efficient-mlm-m0.40": layers(24, 512, 1024, 4096) + 2 * 512 * 1024 * (1024 + 50265),
+        "roc-bert-base-zh": layers(12, 512, 768, 3072) + 2 * 512 * 2048 * 768 + 2 * 768**2 + 2 * 512 * 768 * (768 + 21128),
+        "flaubert-base-cased": layers(12, 512, 768, 3072) + 2 * 512 * 768 * 68729,
+        "xlm-mlm-en-2048": layers(12, 512, 2048, 8192) + 2 * 512 * 2048 * 30145,
+        "wmt19-en-ru": two_stacks(1024, 1024, 1024, 16, 16, 64, 31232, 6, 6) + 6 * 4 * 1024 * 1024 * (8192 + 4096),
+        "mvp-large": two_stacks(1024, 1024, 1024, 16, 16, 64, 50267, 12, 12) + 24 * 4 * 1024 * 1024 * 4096,
         "qwen-image": two_streams(3072, 60, 4096, 512, 64, 3584),
         "wan2.1-t2v-1.3b": one_modulation(1536, 8960, 30, 32760, 512, 64, 64, 4096),
         "pixart-alpha-xl-2-512": one_modulation(1152, 4608, 28, 1024, 120, 16, 32, 4096),

@@ -1279,8 +1279,58 @@ def layoutlmv3(c):
     return total + (linear(D, D) + linear(D, classes(c)) if kind == "ForSequenceClassification" else 0)
 
 
+def dpr(c):
+    """BERT without its pooler, and one matrix."""
+    D, P = c.get("hidden_size", 768), c.get("projection_dim", 0)
+    return bert(c | {"architectures": ["BertModel"]}) - linear(D, D) + (linear(D, P) if P else 0)
+
+
+def bert_generation(c):
+    """BERT without types and without its pooler; the head of a decoder is a bias, and a matrix where that is not the table."""
+    c = {"vocab_size": 50358, "hidden_size": 1024, "num_hidden_layers": 24, "intermediate_size": 4096} | c
+    D, V = c["hidden_size"], c["vocab_size"]
+    total = bert(c | {"architectures": ["BertModel"], "type_vocab_size": 0}) - linear(D, D)
+    is_decoder = (c.get("architectures") or [""])[0] == "BertGenerationDecoder"
+    return total + ((V + (0 if c.get("tie_word_embeddings", True) else V * D)) if is_decoder else 0)
+
+
+def roberta_prelayernorm(c):
+    return roberta(c) + norm(c.get("hidden_size", 768))
+
+
+def roc_bert(c):
+    """BERT with two tables more, and a matrix behind all three; the pooler is there before training for a task, too."""
+    D, shape, sound = c.get("hidden_size", 768), c.get("shape_embed_dim", 512), c.get("pronunciation_embed_dim", 768)
+    kind = kind_of(c)
+    total = bert(c | {"architectures": ["Bert" + ("ForMaskedLM" if kind == "ForPreTraining" else kind)]})
+    total += c.get("shape_vocab_size", 24858) * shape + c.get("pronunciation_vocab_size", 910) * sound + linear(D + shape + sound, D)
+    return total + (linear(D, D) if kind == "ForPreTraining" else 0)
+
+
+def xlm(c):
+    """Tables of words, positions and languages, a norm, layers four times as wide inside, and a bias of words. Fixed positions
+    are no parameters."""
+    D, V, languages = c.get("emb_dim", 2048), c.get("vocab_size", 30145), c.get("n_langs", 1)
+    rows = V + (0 if c.get("sinusoidal_embeddings", False) else c.get("max_position_embeddings", 512))
+    rows += languages if languages > 1 and c.get("use_lang_emb", True) else 0
+    total = rows * D + norm(D) + c.get("n_layers", 12) * block(D, 4 * D)
+    has_head = "WithLMHead" in (c.get("architectures") or [""])[0]
+    return total + ((V + (0 if c.get("tie_word_embeddings", True) else V * D)) if has_head else 0)
+
+
+def fsmt(c):
+    """The head is the decoder's table always, the encoder's table another one but where they are tied."""
+    c = {"d_model": 1024, "encoder_layers": 12, "decoder_layers": 12, "encoder_ffn_dim": 4096, "decoder_ffn_dim": 4096,
+         "vocab_size": c.get("tgt_vocab_size", 42024)} | c
+    tables = 0 if c.get("tie_word_embeddings", False) else c.get("src_vocab_size", 42024) * c["d_model"]
+    return sequences(c | {"tie_word_embeddings": True}, 0, False, False) + tables
+
+
 FAMILIES = {
     # Texts.
+    "dpr": dpr, "bert-generation": bert_generation, "roberta-prelayernorm": roberta_prelayernorm, "roc_bert": roc_bert,
+    "xlm": xlm, "flaubert": xlm,
+    "fsmt": fsmt, "mvp": lambda c: bart({"vocab_size": 50267} | c | {"model_type": "bart"}),
     "layoutlmv3": layoutlmv3,
     "deberta": deberta, "deberta-v2": deberta,
     "markuplm": markuplm,

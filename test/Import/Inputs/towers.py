@@ -902,8 +902,49 @@ def draw_layoutlmv3(draw):
         "rel_2d_pos_bins": draw.choice([4, 64]), "has_relative_attention_bias": has_bias, "has_spatial_attention_bias": has_bias and draw.random() < 0.7}
 
 
+def draw_dpr(draw):
+    sizes = draw_bert(draw) | of_kind(draw, "DPR", "ContextEncoder", "QuestionEncoder") | {"projection_dim": draw.choice([0, 12])}
+    return {key: value for key, value in sizes.items() if key not in ("id2label", "num_labels")}
+
+
+def draw_bert_generation(draw):
+    return draw_encoder(draw) | draw.choice([
+        {"architectures": ["BertGenerationEncoder"]}, {"architectures": ["BertGenerationEncoder"], "is_decoder": True},
+        {"architectures": ["BertGenerationDecoder"], "is_decoder": True}]) | {"tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_roberta_prelayernorm(draw):
+    return draw_bert(draw) | of_kind(draw, "RobertaPreLayerNorm", "Model", "ForMaskedLM", "ForSequenceClassification")
+
+
+def draw_roc_bert(draw):
+    return draw_bert(draw) | of_kind(draw, "RoCBert", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification") | {
+        "shape_vocab_size": draw.randint(3, 20), "shape_embed_dim": draw.choice([4, 6]),
+        "pronunciation_vocab_size": draw.randint(3, 20), "pronunciation_embed_dim": draw.choice([4, 10])}
+
+
+def draw_xlm(draw, prefix="XLM"):
+    H = draw.choice([1, 2, 3])
+    return of_kind(draw, prefix, "Model", "WithLMHeadModel") | {
+        "emb_dim": 8 * H, "n_heads": H, "n_layers": draw.randint(1, 7), "vocab_size": draw.randint(100, 999),
+        "max_position_embeddings": draw.randint(4, 40), "n_langs": draw.choice([1, 3]), "use_lang_emb": draw.random() < 0.5,
+        "sinusoidal_embeddings": draw.random() < 0.3, "gelu_activation": draw.random() < 0.5, "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_flaubert(draw):
+    return draw_xlm(draw, "Flaubert") | {"pre_norm": draw.random() < 0.5}
+
+
+def draw_fsmt(draw):
+    sizes = draw_bart(draw)
+    vocabulary = sizes.pop("vocab_size")
+    return sizes | {"tgt_vocab_size": vocabulary, "src_vocab_size": vocabulary if sizes["tie_word_embeddings"] else draw.randint(100, 999)}
+
+
 DRAWS = {
     # Texts.
+    "dpr": draw_dpr, "bert-generation": draw_bert_generation, "roberta-prelayernorm": draw_roberta_prelayernorm, "roc_bert": draw_roc_bert,
+    "xlm": draw_xlm, "flaubert": draw_flaubert, "fsmt": draw_fsmt, "mvp": draw_bart,
     "layoutlmv3": draw_layoutlmv3,
     "deberta": draw_deberta, "deberta-v2": draw_deberta_v2,
     "markuplm": draw_markuplm,
