@@ -447,29 +447,122 @@ static const Channel *findOtherEnd(ArrayRef<Channel> channels,
   return &channels[*it];
 }
 
-/// The sizes of the messages of each channel in order, as a hash.
-static std::vector<size_t> hashMessages(const TraceProgram &program) {
-  std::vector<size_t> hashes(program.channels.size());
-  ProgramRunner runner(program);
-  FlatNode node;
-  while (runner.next(node)) {
-    if (!node.common->isMessage())
-      continue;
-    size_t &hash = hashes[node.common->channel];
-    // Of turns the order does not matter, as each has a channel.
-    if (program.channels[node.common->channel].turns)
-      hash += llvm::hash_combine(node.tag, node.common->bytes);
-    else
-      hash = llvm::hash_combine(hash, node.common->bytes);
+namespace {
+/// The sizes of the messages of each channel in order, as a hash. Bodies
+/// without messages are not run, and no message is emitted ahead of its turn:
+/// collectives and loads are.
+class MessageHasher {
+public:
+  explicit MessageHasher(const TraceProgram &program)
+      : program(program), hashes(program.channels.size()),
+        rounds(program.channels.size()), indices(program.repeats.size()),
+        hasMessages(program.bodies.size()) {
+    // A body runs only bodies of larger numbers.
+    for (size_t body = program.bodies.size(); body-- > 0;)
+      hasMessages[body] =
+          llvm::any_of(program.bodies[body].steps,
+                       [&](TraceProgram::Step step) { return isOf(step); });
   }
-  return hashes;
-}
+
+  std::vector<size_t> run() {
+    runBody(0);
+    return std::move(hashes);
+  }
+
+private:
+  /// True if a step is a message, or runs some.
+  bool isOf(TraceProgram::Step step) const {
+    using Step = TraceProgram::Step;
+    switch (step.kind) {
+    case Step::State:
+    case Step::Alias:
+      return false;
+    case Step::Node:
+    case Step::Series:
+      return program.nodes[program.getNode(step)].isMessage();
+    case Step::Repeat:
+      return hasMessages[program.repeats[step.index].body];
+    case Step::Call:
+      return hasMessages[program.calls[step.index].body];
+    case Step::Schedule:
+      return hasMessages[program.schedules[step.index].body];
+    }
+    llvm_unreachable("a step of no known kind");
+  }
+
+  void runBody(uint32_t body) {
+    if (!hasMessages[body])
+      return;
+    for (TraceProgram::Step step : program.bodies[body].steps)
+      runStep(step);
+  }
+
+  void runStep(TraceProgram::Step step) {
+    using Step = TraceProgram::Step;
+    switch (step.kind) {
+    case Step::State:
+    case Step::Alias:
+      return;
+    case Step::Node:
+      return add(program.nodes[step.index]);
+    case Step::Series: {
+      const TraceProgram::Series &series = program.series[step.index];
+      return add(program.nodes[series.getNode(indices[series.repeat])]);
+    }
+    case Step::Repeat: {
+      const TraceProgram::Repeat &repeat = program.repeats[step.index];
+      if (hasMessages[repeat.body])
+        for (int64_t i = 0; i < repeat.count; ++i) {
+          indices[step.index] = repeat.getIndex(i);
+          runBody(repeat.body);
+        }
+      return;
+    }
+    case Step::Call:
+      return runBody(program.calls[step.index].body);
+    case Step::Schedule: {
+      const TraceProgram::Schedule &schedule = program.schedules[step.index];
+      ArrayRef<Step> steps = program.bodies[schedule.body].steps;
+      if (hasMessages[schedule.body])
+        schedule.order.forEach([&](stg::OrderEntry entry) {
+          turn = entry.turn;
+          runStep(steps[entry.step]);
+        });
+      return;
+    }
+    }
+    llvm_unreachable("a step of no known kind");
+  }
+
+  void add(const NodeTemplate &node) {
+    if (!node.isMessage())
+      return;
+    size_t &hash = hashes[node.channel];
+    if (program.channels[node.channel].turns == 0) {
+      hash = llvm::hash_combine(hash, node.bytes);
+      return;
+    }
+    // Of turns the order does not matter, as each has a channel.
+    std::vector<uint32_t> &ofTurns = rounds[node.channel];
+    if (turn >= ofTurns.size())
+      ofTurns.resize(turn + 1);
+    hash += llvm::hash_combine(turn, ofTurns[turn]++, node.bytes);
+  }
+
+  const TraceProgram &program;
+  std::vector<size_t> hashes;                ///< By channel.
+  std::vector<std::vector<uint32_t>> rounds; ///< By channel and turn.
+  std::vector<int64_t> indices;              ///< By repeat.
+  std::vector<bool> hasMessages;             ///< By body.
+  uint32_t turn = 0;                         ///< Of the schedule.
+};
+} // namespace
 
 size_t Exporter::hashMessageSizes(const ExportClass &entry,
                                   const Channel &channel) {
   auto [it, isNew] = messageSizes.try_emplace(&entry);
   if (isNew)
-    it->second = hashMessages(entry.program);
+    it->second = MessageHasher(entry.program).run();
   return it->second[&channel - entry.program.channels.data()];
 }
 
