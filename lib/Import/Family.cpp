@@ -92,7 +92,7 @@ static std::vector<std::string> getTypesOf(const Value &table) {
 static const Value *findAt(const Value &object, StringRef path) {
   const Value *found = &object;
   for (StringRef key : split(path, '.'))
-    if (!found || found->kind != Value::Object || !(found = found->find(key)))
+    if (!(found = found->find(key)))
       return nullptr;
   return found;
 }

@@ -491,14 +491,14 @@ private:
   }
 
   void runBody(uint32_t body) {
-    if (!hasMessages[body])
-      return;
     for (TraceProgram::Step step : program.bodies[body].steps)
       runStep(step);
   }
 
   void runStep(TraceProgram::Step step) {
     using Step = TraceProgram::Step;
+    if (!isOf(step))
+      return;
     switch (step.kind) {
     case Step::State:
     case Step::Alias:
@@ -511,11 +511,10 @@ private:
     }
     case Step::Repeat: {
       const TraceProgram::Repeat &repeat = program.repeats[step.index];
-      if (hasMessages[repeat.body])
-        for (int64_t i = 0; i < repeat.count; ++i) {
-          indices[step.index] = repeat.getIndex(i);
-          runBody(repeat.body);
-        }
+      for (int64_t i = 0; i < repeat.count; ++i) {
+        indices[step.index] = repeat.getIndex(i);
+        runBody(repeat.body);
+      }
       return;
     }
     case Step::Call:
@@ -523,20 +522,16 @@ private:
     case Step::Schedule: {
       const TraceProgram::Schedule &schedule = program.schedules[step.index];
       ArrayRef<Step> steps = program.bodies[schedule.body].steps;
-      if (hasMessages[schedule.body])
-        schedule.order.forEach([&](stg::OrderEntry entry) {
-          turn = entry.turn;
-          runStep(steps[entry.step]);
-        });
-      return;
+      return schedule.order.forEach([&](stg::OrderEntry entry) {
+        turn = entry.turn;
+        runStep(steps[entry.step]);
+      });
     }
     }
     llvm_unreachable("a step of no known kind");
   }
 
   void add(const NodeTemplate &node) {
-    if (!node.isMessage())
-      return;
     size_t &hash = hashes[node.channel];
     if (program.channels[node.channel].turns == 0) {
       hash = llvm::hash_combine(hash, node.bytes);
