@@ -113,7 +113,9 @@ ParameterCounts ParameterCounter::count() {
   SmallVector<SymExpr> all, active, embedding, frozen;
   llvm::StringSet<> seen;
   module.walk([&](ParamOp param) {
-    if (!seen.insert(getParameterPath(param)).second)
+    // Tables of numbers, such as which experts a token has, are no parameters.
+    if (isa<IntegerType>(param.getType().getElementType()) ||
+        !seen.insert(getParameterPath(param)).second)
       return;
     SymExpr number = param.getType().getNumElements() * getExecutions(param);
     all.push_back(number);

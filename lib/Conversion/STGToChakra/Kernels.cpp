@@ -139,8 +139,10 @@ static SmallVector<AlikeRequests> getRequests(OpTy op) {
     SymExpr kept = span.getVisible(cached);
     alike->count = alike->count + count;
     alike->keys = alike->keys + (kept + fresh) * count;
+    if (SymExpr size = op.getCompressedAttr())
+      alike->keys = alike->keys + getWholeBlocks(cached + fresh, size) * count;
     alike->pairs =
-        alike->pairs + getUnmaskedPairsOfRequest(op, fresh, kept) * count;
+        alike->pairs + getUnmaskedPairsOfRequest(op, fresh, cached) * count;
   }
   return all;
 }
@@ -156,13 +158,25 @@ static SymExpr getPairs(OpTy op, ArrayRef<AlikeRequests> requests) {
   return pairs;
 }
 
+/// How many keys there are beside those of tokens.
+static SymExpr getNumBlocks(Operation *op) {
+  auto count = [&](auto attention) {
+    Value key = attention.getCompressedKey();
+    return key ? cast<SymTensorType>(key.getType()).getShape()[1]
+               : SymExpr::get(op->getContext(), 0);
+  };
+  return llvm::TypeSwitch<Operation *, SymExpr>(op)
+      .Case<AttentionOp, AttentionGradOp>(count)
+      .Default(SymExpr::get(op->getContext(), 0));
+}
+
 template <typename OpTy>
 static Sizes getAttentionSizes(OpTy op, SymExpr pairs) {
   auto query = op.getQuery().getType().getShape();
   auto key = op.getKey().getType().getShape();
   auto value = op.getValue().getType().getShape();
-  return {query[0], query[2], key[2],   query[1],
-          key[1],   query[3], value[3], pairs};
+  return {query[0], query[2], key[2], query[1], key[1] + getNumBlocks(op),
+          query[3], value[3], pairs};
 }
 
 template <typename OpTy> static Sizes getAttentionSizes(OpTy op) {
@@ -207,10 +221,10 @@ static Sizes getRouterSizes(TopKOp op) {
   return sizes;
 }
 
-/// Of a clamped unit the elements that are limited follow.
+/// Of a clamped or limited unit the elements that are limited follow.
 template <typename OpTy> static Sizes getGluSizes(OpTy op) {
   Sizes sizes = getElements(op);
-  if (op.getClamped())
+  if (op.getClamped() || op.getLimited())
     sizes.push_back(op.getInput().getType().getNumElements());
   return sizes;
 }

@@ -15,11 +15,11 @@ stg.symbol @L
 !q = !stg.tensor<[B, S, H, E], bf16>
 !b = !stg.tensor<[H, S, _ = S], bf16>
 
-// PLAN: %[[DBIAS:.*]] = stg.relative_bias_grad %dbias <"bias" bwd dw> : !stg.tensor<[H, S, _ = S], bf16, sum(dp)> -> !stg.tensor<[32, H], f32, sum(dp)>
+// PLAN: %[[DBIAS:.*]] = stg.relative_bias_grad %dterms <"bias" bwd dw> : !stg.tensor<[H, S, _ = S], bf16, sum(dp)> -> !stg.tensor<[32, H], f32, sum(dp)>
 // PLAN-NEXT: stg.yield %{{[0-9]+}}, %[[DBIAS]] : !stg.tensor<[B : dp, S, H, E], bf16>, !stg.tensor<[32, H], f32, sum(dp)>
 
 // CHECK-NOT: all_reduce
-// CHECK: %[[DBIAS:.*]] = stg.relative_bias_grad %dbias <"bias" bwd dw> : !stg.tensor<[H, S, _ = S], bf16> -> !stg.tensor<[32, H], f32>
+// CHECK: %[[DBIAS:.*]] = stg.relative_bias_grad %dterms <"bias" bwd dw> : !stg.tensor<[H, S, _ = S], bf16> -> !stg.tensor<[32, H], f32>
 // CHECK-NEXT: stg.yield %{{[0-9]+}}, %[[DBIAS]] : !stg.tensor<[B/2, S, H, E], bf16>, !stg.tensor<[32, H], f32>
 // CHECK-NEXT: }
 // CHECK-NEXT: %[[ALL:.*]] = stg.all_reduce sum over ["dp"] %{{[0-9]+}}#1 <fwd> : !stg.tensor<[layers = L, 32, H], f32>
@@ -27,7 +27,7 @@ stg.symbol @L
 
 // Where gradients do not wait, each layer reduces its own.
 // EACH-NOT: all_reduce
-// EACH: %[[DBIAS:.*]] = stg.relative_bias_grad %dbias <"bias" bwd dw> : !stg.tensor<[H, S, _ = S], bf16> -> !stg.tensor<[32, H], f32>
+// EACH: %[[DBIAS:.*]] = stg.relative_bias_grad %dterms <"bias" bwd dw> : !stg.tensor<[H, S, _ = S], bf16> -> !stg.tensor<[32, H], f32>
 // EACH-NEXT: %[[ALL:.*]] = stg.all_reduce sum over ["dp"] %[[DBIAS]] <"bias" bwd dw> : !stg.tensor<[32, H], f32>
 // EACH-NEXT: stg.yield %{{[0-9]+}}, %[[ALL]] : !stg.tensor<[B/2, S, H, E], bf16>, !stg.tensor<[32, H], f32>
 // EACH-NEXT: }

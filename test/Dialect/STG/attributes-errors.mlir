@@ -80,7 +80,7 @@ func.func @misspelled(%x: !x) {
 !q = !stg.tensor<[4, 4, 4, 4], bf16>
 func.func @far_from_all(%q: !q) {
   // expected-error @+2 {{'stg.attention' op has no attribute 'width'}}
-  // expected-note @+1 {{it has 'alibi', 'capped', 'chunk', 'context', 'factors', 'full_count', 'mask', 'origin', 'pairs', 'prefix', 'requests', 'window'; an attribute of another dialect has that dialect's prefix}}
+  // expected-note @+1 {{it has 'alibi', 'capped', 'chunk', 'compressed', 'context', 'factors', 'full_count', 'mask', 'origin', 'pairs', 'past', 'prefix', 'requests', 'window'; an attribute of another dialect has that dialect's prefix}}
   %0, %1 = stg.attention causal %q, %q, %q {width = 4096} : !q, !q, !q
   return
 }

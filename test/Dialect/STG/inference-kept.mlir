@@ -19,8 +19,8 @@ stg.symbol @K
 stg.symbol @E
 !q = !stg.tensor<[B, S, H, E], bf16>
 !k = !stg.tensor<[B, S, K, E], bf16>
-func.func @window(%q: !q, %k: !k) -> !q {
-  %a, %lse = stg.attention causal %q, %k, %k {window = #sym.expr<128>} <"attention"> : !q, !k, !k
+func.func @window(%q: !q, %k: !k, %v: !k) -> !q {
+  %a, %lse = stg.attention causal %q, %k, %v {window = #sym.expr<128>} <"attention"> : !q, !k, !k
   return %a : !q
 }
 
@@ -39,8 +39,8 @@ stg.symbol @K
 stg.symbol @E
 !q = !stg.tensor<[B, S, H, E], bf16>
 !k = !stg.tensor<[B, S, K, E], bf16>
-func.func @chunk(%q: !q, %k: !k) -> !q {
-  %a, %lse = stg.attention causal %q, %k, %k {chunk = #sym.expr<100>} <"attention"> : !q, !k, !k
+func.func @chunk(%q: !q, %k: !k, %v: !k) -> !q {
+  %a, %lse = stg.attention causal %q, %k, %v {chunk = #sym.expr<100>} <"attention"> : !q, !k, !k
   return %a : !q
 }
 
@@ -59,7 +59,7 @@ stg.symbol @K
 stg.symbol @E
 !q = !stg.tensor<[B, S, H, E], bf16>
 !k = !stg.tensor<[B, S, K, E], bf16>
-func.func @all(%q: !q, %k: !k) -> !q {
-  %a, %lse = stg.attention causal %q, %k, %k <"attention"> : !q, !k, !k
+func.func @all(%q: !q, %k: !k, %v: !k) -> !q {
+  %a, %lse = stg.attention causal %q, %k, %v <"attention"> : !q, !k, !k
   return %a : !q
 }

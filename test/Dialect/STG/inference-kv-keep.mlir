@@ -14,7 +14,7 @@ stg.symbol @S
 // CHECK: stg.cache "attention.k" {{.*}} -> !stg.tensor<[B, S = S + cached, H = 4, E = 16], bf16>
 // CHECK: stg.cache "attention.v" {{.*}} -> !stg.tensor<[B, S = S + cached, H = 4, E = 16], f8E4M3FN>
 
-func.func @keep(%x: !x) -> !x {
-  %a, %l = stg.attention causal %x, %x, %x <"attention"> : !x, !x, !x
+func.func @keep(%x: !x, %v: !x) -> !x {
+  %a, %l = stg.attention causal %x, %x, %v <"attention"> : !x, !x, !x
   return %a : !x
 }

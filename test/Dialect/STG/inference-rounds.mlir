@@ -12,7 +12,7 @@ stg.symbol @S
 // CHECK-LABEL: func @keys
 // CHECK: stg.cache "attention.k" {{.*}}capacity = #sym.expr<S + 19>{{.*}} -> !stg.tensor<[B, S = S + ceildiv(2101*step + 1, 625) + 8, K = 2, E = 8], bf16>
 // WHOLE: stg.cache "attention.k" {{.*}}capacity = #sym.expr<S + 18>{{.*}} -> !stg.tensor<[B, S = S + 3*step + 9, K = 2, E = 8], bf16>
-func.func @keys(%q: !q) -> !q {
-  %a, %l = stg.attention causal %q, %q, %q : !q, !q, !q
+func.func @keys(%q: !q, %v: !q) -> !q {
+  %a, %l = stg.attention causal %q, %q, %v : !q, !q, !q
   return %a : !q
 }

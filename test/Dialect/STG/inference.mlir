@@ -11,9 +11,8 @@
 // CHECK: stg.repeat "layers" * L carry(%[[C:.*]] = %[[X]] : !stg.tensor<[B, S, D], bf16>) <fwd> {
 // CHECK:   %[[Q:.*]] = stg.einsum "bsd,dhe->bshe" %[[C]], %{{.*}} <"q" fwd>
 // CHECK:   %[[K:.*]] = stg.einsum "bsd,dhe->bshe" %[[C]], %{{.*}} <"k" fwd>
-// CHECK:   %[[K1:.*]] = stg.cache "attention.k" %[[K]] <"attention.k" fwd> : !stg.tensor<[B, S, K, E], bf16> -> !stg.tensor<[B, S = S + cached, K, E], bf16>
-// CHECK:   %[[V1:.*]] = stg.cache "attention.v" %[[K]] <"attention.v" fwd> : !stg.tensor<[B, S, K, E], bf16> -> !stg.tensor<[B, S = S + cached, K, E], bf16>
-// CHECK:   stg.attention causal %[[Q]], %[[K1]], %[[V1]] <"attention" fwd>
+// CHECK:   %[[KV:.*]] = stg.cache "attention.kv" %[[K]] <"attention.kv" fwd> : !stg.tensor<[B, S, K, E], bf16> -> !stg.tensor<[B, S = S + cached, K, E], bf16>
+// CHECK:   stg.attention causal %[[Q]], %[[KV]], %[[KV]] <"attention" fwd>
 // CHECK: %[[N:.*]], %{{.*}} = stg.rms_norm
 // CHECK: %[[R:.*]] = stg.select_rows dim 1 %[[N]] <"loss.rows" fwd> : !stg.tensor<[B, S, D], bf16> -> !stg.tensor<[B, S = 1, D], bf16>
 // CHECK: %[[P:.*]] = stg.einsum "bsd,dv->bsv" %[[R]], %{{.*}} <"head" fwd>
@@ -25,7 +24,7 @@
 // ALL-NOT: cached
 // ALL-LABEL: func.func @step(
 // ALL-SAME: -> !stg.tensor<[B, S], i32> {
-// ALL: stg.cache "attention.k" %{{.*}} : !stg.tensor<[B, S, K, E], bf16> -> !stg.tensor<[B, S, K, E], bf16>
+// ALL: stg.cache "attention.kv" %{{.*}} : !stg.tensor<[B, S, K, E], bf16> -> !stg.tensor<[B, S, K, E], bf16>
 // ALL-NOT: select_rows
 // ALL: stg.sample %{{.*}} : !stg.tensor<[B, S, V], bf16>
 
@@ -33,7 +32,7 @@
 //
 // PACKED: stg.symbol @U
 // PACKED-LABEL: func.func @step(
-// PACKED: stg.cache "attention.v" %{{.*}} : !stg.tensor<[B, S, K, E], bf16> -> !stg.tensor<[B, S + 10238, K, E], f8E4M3FN>
+// PACKED: stg.cache "attention.kv" %{{.*}} : !stg.tensor<[B, S, K, E], bf16> -> !stg.tensor<[B, S + 10238, K, E], f8E4M3FN>
 // PACKED: stg.attention causal {{.*}} {requests = #stg.requests<2 * (1, 4095), (512, 0), (U, 2048, 3)>} <"attention" fwd>
 // PACKED: stg.select_rows dim 1 {{.*}} -> !stg.tensor<[B, S = 6, D], bf16>
 

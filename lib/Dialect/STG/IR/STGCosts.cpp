@@ -126,20 +126,46 @@ static SymExpr sumOverRequests(RequestsAttr requests, SymExpr queries,
   });
 }
 
-/// Of the tokens of keys and values no more than the queries of each request
-/// see of those that are selected.
+SymExpr stg::getWholeBlocks(SymExpr tokens, SymExpr size) {
+  if (tokens.isZero())
+    return tokens;
+  return SymExpr::getFunction(SymFunc::CeilDiv, {tokens + 1, size}) - 1;
+}
+
+SymExpr stg::getFinishedBlocks(SymExpr size, RequestsAttr requests,
+                               SymExpr tokens, SymExpr past) {
+  auto get = [&](SymExpr fresh, SymExpr cached) {
+    SymExpr all = getWholeBlocks(cached + fresh, size);
+    return cached.isZero() ? all : all - getWholeBlocks(cached, size);
+  };
+  if (requests)
+    return requests.getSum(get);
+  return get(tokens, past ? past : SymExpr::get(tokens.getContext(), 0));
+}
+
+/// Of the tokens of keys and values, or of the blocks, no more than the queries
+/// of each request see of those that are selected.
 template <typename OpTy>
 static SymExpr getReadKeys(OpTy op, OpOperand &use, SymExpr amount) {
   Value selected = op.getSelected();
-  if (!selected || (use.get() != op.getKey() && use.get() != op.getValue()))
+  SymExpr size = op.getCompressedAttr();
+  Value key = size ? op.getCompressedKey() : op.getKey();
+  Value value = size ? op.getCompressedValue() : op.getValue();
+  if (!selected || (use.get() != key && use.get() != value))
     return amount;
   SymExpr number = cast<SymTensorType>(selected.getType()).getShape()[2];
-  SymExpr all = op.getKey().getType().getShape()[1];
+  SymExpr all = cast<SymTensorType>(key.getType()).getShape()[1];
+  RequestsAttr requests = op.getRequestsAttr();
   SymExpr read = sumOverRequests(
-      op.getRequestsAttr(), op.getQuery().getType().getShape()[1], all,
+      requests, op.getQuery().getType().getShape()[1], all,
       [&](SymExpr queries, SymExpr keys) {
+        if (size && requests)
+          keys = getWholeBlocks(keys, size);
         return SymExpr::getFunction(SymFunc::Min, {keys, queries * number});
       });
+  // None are there before the first block is finished.
+  if (all.isZero())
+    return all;
   return amount.exactDiv(all) * read;
 }
 
@@ -254,11 +280,49 @@ static SymExpr getChunkSpan(SymExpr tokens, SymExpr chunk, bool causal) {
   return whole * getSpan(chunk, chunk, causal) + getSpan(rest, rest, causal);
 }
 
-/// With a `prefix` among the queries; null if there is none.
+/// Of so many tokens that begin a sequence the blocks that each of them sees,
+/// at most `limit` if it is not null: 0 + ... + 0 + 1 + ... + 1 + 2 + ...
+static SymExpr getBlockTriangle(SymExpr tokens, SymExpr size, SymExpr limit) {
+  if (limit) {
+    SymExpr below = limit * size - 1; // Of which each sees less.
+    SymExpr most = SymExpr::getFunction(SymFunc::Min, {tokens, below});
+    SymExpr rest = SymExpr::getFunction(SymFunc::Max, {tokens, below}) - below;
+    return getBlockTriangle(most, size, SymExpr()) + rest * limit;
+  }
+  SymExpr whole = getWholeBlocks(tokens, size);
+  return size * (whole * (whole - 1)).exactDiv(2) +
+         whole * (tokens - whole * size + 1);
+}
+
+/// Pairs with the blocks that end at the query or before it.
+static SymExpr getBlockPairs(SymExpr queries, SymExpr past, SymExpr size,
+                             SymExpr limit) {
+  if (!past || past.isZero())
+    return getBlockTriangle(queries, size, limit);
+  return getBlockTriangle(past + queries, size, limit) -
+         getBlockTriangle(past, size, limit);
+}
+
+/// How many keys each query sees at most that are selected; null: all.
+static SymExpr getSelectedNumber(Value selected) {
+  return selected ? cast<SymTensorType>(selected.getType()).getShape()[2]
+                  : SymExpr();
+}
+
+static SymExpr getBlockPairs(AttentionOpInterface op, SymExpr queries,
+                             SymExpr past) {
+  SymExpr size = op.getCompressedAttr();
+  return size ? getBlockPairs(queries, past, size,
+                              getSelectedNumber(op.getSelected()))
+              : SymExpr::get(queries.getContext(), 0);
+}
+
+/// With a `prefix` among the queries; null if there is none. Pairs with keys of
+/// blocks are not among them.
 static SymExpr getUnmaskedPairs(AttentionOpInterface op, SymExpr queries,
                                 SymExpr keys, SymExpr prefix) {
   bool causal = op.getMask() == AttentionMask::Causal;
-  if (Value selected = op.getSelected()) {
+  if (Value selected = op.getSelected(); selected && !op.getCompressedAttr()) {
     // As many as of a window; which ones they are does not matter.
     SymExpr number = cast<SymTensorType>(selected.getType()).getShape()[2];
     return causal
@@ -282,31 +346,55 @@ static SymExpr getUnmaskedPairs(AttentionOpInterface op, SymExpr queries,
 
 SymExpr stg::getUnmaskedPairs(AttentionOpInterface op, SymExpr queries,
                               SymExpr keys) {
-  return ::getUnmaskedPairs(op, queries, keys, op.getPrefixAttr());
+  return ::getUnmaskedPairs(op, queries, keys, op.getPrefixAttr()) +
+         getBlockPairs(op, queries, op.getPastAttr());
+}
+
+/// Of tokens, not of blocks.
+static SymExpr getTokenPairsOfRequest(AttentionOpInterface op,
+                                      SymExpr newTokens, SymExpr cached) {
+  SymExpr kept =
+      TokenSpan{op.getWindowAttr(), op.getChunkAttr()}.getVisible(cached);
+  return ::getUnmaskedPairs(op, newTokens, kept + newTokens,
+                            cached.isZero() ? op.getPrefixAttr() : SymExpr());
 }
 
 SymExpr stg::getUnmaskedPairsOfRequest(AttentionOpInterface op,
-                                       SymExpr newTokens, SymExpr kept) {
-  return ::getUnmaskedPairs(op, newTokens, kept + newTokens,
-                            kept.isZero() ? op.getPrefixAttr() : SymExpr());
+                                       SymExpr newTokens, SymExpr cached) {
+  return getTokenPairsOfRequest(op, newTokens, cached) +
+         getBlockPairs(op, newTokens, cached);
 }
 
-/// The pairs of queries and keys that are counted.
+namespace {
+/// The pairs that are counted, of queries and keys.
+struct CountedPairs {
+  SymExpr tokens; ///< With keys of tokens.
+  SymExpr blocks; ///< With keys of blocks of tokens.
+};
+} // namespace
+
 template <typename OpTy>
-static SymExpr getPairs(OpTy op, RequestsAttr requests) {
-  const bool isMasked = !op.getFullCount() || op.getSelected();
+static CountedPairs getPairs(OpTy op, RequestsAttr requests) {
+  const bool isMasked =
+      !op.getFullCount() || op.getSelected() || op.getCompressedAttr();
+  AttentionOpInterface attention(op);
   if (!requests) {
     SymExpr queries = op.getQuery().getType().getShape()[1];
     SymExpr keys = op.getValue().getType().getShape()[1];
-    return isMasked ? getUnmaskedPairs(op, queries, keys)
-                    : getSpan(queries, keys, /*causal=*/false);
+    SymExpr blocks = getBlockPairs(op, queries, attention.getPastAttr());
+    if (!isMasked)
+      return {getSpan(queries, keys, /*causal=*/false), blocks};
+    return {getUnmaskedPairs(op, queries, keys, op.getPrefixAttr()), blocks};
   }
   TokenSpan span{op.getWindowAttr(), op.getChunkAttr()};
-  return requests.getSum([&](SymExpr fresh, SymExpr cached) {
-    SymExpr kept = span.getVisible(cached);
-    return isMasked ? getUnmaskedPairsOfRequest(op, fresh, kept)
-                    : getSpan(fresh, kept + fresh, /*causal=*/false);
-  });
+  return {requests.getSum([&](SymExpr fresh, SymExpr cached) {
+            return isMasked ? getTokenPairsOfRequest(op, fresh, cached)
+                            : getSpan(fresh, span.getVisible(cached) + fresh,
+                                      /*causal=*/false);
+          }),
+          requests.getSum([&](SymExpr fresh, SymExpr cached) {
+            return getBlockPairs(op, fresh, cached);
+          })};
 }
 
 /// QK^T and PV for so many pairs of a query and a key of each sequence and
@@ -320,6 +408,8 @@ static SymExpr getAttentionOperations(OpTy op, SymExpr pairs) {
 
 /// Whether the values lie in the buffers of the keys, with one head for all.
 static bool isPartOfKeys(AttentionOp op) {
+  if (op.getKey() == op.getValue())
+    return true;
   auto key = op.getKey().getDefiningOp<BroadcastOp>();
   auto value = op.getValue().getDefiningOp<BroadcastOp>();
   if (!key || !value || !key.isView() || !value.isView())
@@ -329,15 +419,32 @@ static bool isPartOfKeys(AttentionOp op) {
                : key.getInput() == value.getInput();
 }
 
+/// What keys and values of blocks have in common, which is read once.
+template <typename OpTy> static SymExpr getSharedBlockBytes(OpTy op) {
+  if (!op.getCompressedAttr() ||
+      op.getCompressedKey() != op.getCompressedValue())
+    return constant(op, 0);
+  return getReadPart(
+      op->getOpOperand(op.getTerms().getBeginOperandIndex() + 1),
+      cast<SymTensorType>(op.getCompressedValue().getType()).getNumBytes());
+}
+
 OpCost AttentionOp::getCost() {
   SymExpr bytes = getOperandAndResultBytes(*this);
   if (isPartOfKeys(*this))
     bytes = bytes -
             getReadPart(getValueMutable(), getValue().getType().getNumBytes());
+  bytes = bytes - getSharedBlockBytes(*this);
   SymExpr pairs = getPairsAttr();
-  if (!pairs)
-    pairs = ::getPairs(*this, getRequestsAttr());
+  if (!pairs) {
+    CountedPairs counted = ::getPairs(*this, getRequestsAttr());
+    pairs = counted.tokens + counted.blocks;
+  }
   return {getAttentionOperations(*this, pairs), bytes, true};
+}
+
+static SymExpr addIfMade(SymExpr sum, Value gradient, SymExpr amount) {
+  return gradient && isMade(gradient) ? sum + amount : sum;
 }
 
 /// Products of queries and keys have another size than those with values.
@@ -345,17 +452,25 @@ OpCost AttentionGradOp::getCost() {
   ExtentRange query = getQuery().getType().getShape();
   SymExpr keySize = query[3];
   SymExpr valueSize = getValue().getType().getShape()[3];
-  SymExpr sizes = constant(*this, 0);
-  if (isMade(getDquery()))
-    sizes = sizes + keySize;
-  if (isMade(getDkey()))
-    sizes = sizes + keySize;
-  if (!sizes.isZero())
-    sizes = sizes + valueSize;
-  if (isMade(getDvalue()))
-    sizes = sizes + valueSize;
-  return {query[0] * query[2] * getPairs(*this, getRequestsAttr()) * sizes * 2,
-          getOperandAndResultBytes(*this), true};
+  CountedPairs pairs = ::getPairs(*this, getRequestsAttr());
+  auto getProducts = [&](SymExpr number, Value dkey, Value dvalue) {
+    SymExpr sizes = constant(*this, 0);
+    sizes = addIfMade(sizes, getDquery(), keySize);
+    sizes = addIfMade(sizes, dkey, keySize);
+    if (!sizes.isZero())
+      sizes = sizes + valueSize;
+    return number * addIfMade(sizes, dvalue, valueSize);
+  };
+  SymExpr products = getProducts(pairs.tokens, getDkey(), getDvalue());
+  SymExpr bytes = getOperandAndResultBytes(*this);
+  if (getCompressedAttr()) {
+    products =
+        products + getProducts(pairs.blocks, getDterms()[0], getDterms()[1]);
+    bytes = bytes - getSharedBlockBytes(*this);
+  }
+  if (getKey() == getValue())
+    bytes = bytes - getValue().getType().getNumBytes();
+  return {query[0] * query[2] * products * 2, bytes, true};
 }
 
 bool AttentionGradOp::isMadeIfRead(unsigned) { return true; }
@@ -363,15 +478,78 @@ bool AttentionGradOp::isMadeIfRead(unsigned) { return true; }
 /// The scores of all pairs, of each head and together.
 OpCost SelectKeysOp::getCost() {
   ExtentRange query = getQuery().getType().getShape();
-  SymExpr pairs = sumOverRequests(getRequestsAttr(), query[1],
-                                  getKey().getType().getShape()[1],
-                                  [](SymExpr queries, SymExpr keys) {
-                                    return getSpan(queries, keys,
-                                                   /*causal=*/true);
-                                  });
+  SymExpr size = getCompressedAttr(), past = getPastAttr();
+  RequestsAttr requests = getRequestsAttr();
+  SymExpr pairs = sumOverRequests(
+      requests, query[1], getKey().getType().getShape()[1],
+      [&](SymExpr queries, SymExpr keys) {
+        if (!size)
+          return getSpan(queries, keys, /*causal=*/true);
+        return getBlockPairs(queries, requests ? keys - queries : past, size,
+                             /*limit=*/SymExpr());
+      });
   SymExpr perPair = query[2] * (query[3] * 2 + 3) + 1;
   return {query[0] * pairs * perPair, getOperandAndResultBytes(*this), true};
 }
+
+/// The tokens of blocks that are pooled, of one series of channels: with two of
+/// them each block also has those of the block before, if there is one.
+static SymExpr getPooledTokens(SymExpr size, bool isOverlapping,
+                               RequestsAttr requests, SymExpr tokens,
+                               SymExpr past) {
+  SymExpr pooled = getFinishedBlocks(size, requests, tokens, past) * size;
+  if (!isOverlapping)
+    return pooled;
+  SymExpr one = SymExpr::get(tokens.getContext(), 1);
+  // 1 if the first block of a sequence is among those that are finished.
+  auto isFirst = [&](SymExpr fresh, SymExpr cached) {
+    auto hasOne = [&](SymExpr all) {
+      return SymExpr::getFunction(SymFunc::Min,
+                                  {getWholeBlocks(all, size), one});
+    };
+    return hasOne(cached + fresh) - hasOne(cached);
+  };
+  SymExpr firsts = requests ? requests.getSum(isFirst)
+                            : isFirst(tokens, past ? past : tokens - tokens);
+  return pooled * 2 - firsts * size;
+}
+
+/// Elements of the blocks.
+OpCost CompressOp::getCost() {
+  SymExpr tokens = getValue().getType().getShape()[1], past = getPastAttr();
+  // What is kept of unfinished blocks is among the values.
+  if (past)
+    tokens = tokens -
+             detail::getKeptSpan(getSize(), getOverlapping()).getVisible(past);
+  SymTensorType result = getType();
+  SymExpr rows = getPooledTokens(getSize(), getOverlapping(), getRequestsAttr(),
+                                 tokens, past);
+  SymTensorType read = result.withDims(
+      {result.getDim(0), DimAttr::get(rows), result.getDims().back()});
+  SymExpr bytes = read.withElementType(getValue().getType().getElementType())
+                      .getNumBytes() +
+                  read.withElementType(getScore().getType().getElementType())
+                      .getNumBytes() +
+                  getBias().getType().getNumBytes() + result.getNumBytes();
+  return {read.getNumElements() * 8, bytes, false};
+}
+
+OpCost CompressGradOp::getCost() {
+  SymTensorType dy = getDy().getType();
+  SymExpr rows = getPooledTokens(getSize(), getOverlapping(), RequestsAttr(),
+                                 getValue().getType().getShape()[1], SymExpr());
+  SymExpr perElement = constant(*this, 8);
+  perElement = addIfMade(perElement, getDvalue(), constant(*this, 1));
+  if (isMade(getDscore()) || isMade(getDbias()))
+    perElement = perElement + 5;
+  perElement = addIfMade(perElement, getDbias(), constant(*this, 1));
+  SymExpr elements =
+      dy.withDims({dy.getDim(0), DimAttr::get(rows), dy.getDims().back()})
+          .getNumElements();
+  return makeVectorCost(*this, elements * perElement);
+}
+
+bool CompressGradOp::isMadeIfRead(unsigned) { return true; }
 
 /// A node costs that much only where all keys are its own device's.
 static StringRef getContextLowering(ContextAttr context) {
@@ -512,8 +690,10 @@ std::optional<unsigned> AccumulateOp::getReusableOperand(unsigned) { return 0; }
 bool AccumulateOp::destroysOperand(unsigned operand) { return operand == 0; }
 
 OpCost GluOp::getCost() {
-  int64_t perElement =
-      getActivationOperations(getFunction()) + 1 + (getClamped() ? 4 : 0);
+  int64_t perElement = getActivationOperations(getFunction()) + 1 +
+                       (getClamped()   ? 4
+                        : getLimited() ? 3
+                                       : 0);
   return makeVectorCost(*this, elements(getResult()) * perElement);
 }
 
@@ -521,7 +701,9 @@ OpCost GluOp::getCost() {
 OpCost GluGradOp::getCost() {
   int64_t perElement = getActivationOperations(getFunction()) +
                        getActivationGradOperations(getFunction()) + 2 +
-                       (getClamped() ? 6 : 0);
+                       (getClamped()   ? 6
+                        : getLimited() ? 5
+                                       : 0);
   return makeVectorCost(*this, elements(getDy()) * perElement);
 }
 

@@ -198,10 +198,10 @@ LogicalResult DropoutOp::buildGradient(GradientBuilder &gradient) {
 }
 
 LogicalResult GluOp::buildGradient(GradientBuilder &gradient) {
-  gradient.addGradient(0,
-                       gradient.create<GluGradOp>(std::nullopt, getInput(),
-                                                  gradient.getResultGradient(0),
-                                                  getFunction(), getClamped()));
+  gradient.addGradient(
+      0, gradient.create<GluGradOp>(std::nullopt, getInput(),
+                                    gradient.getResultGradient(0),
+                                    getFunction(), getClamped(), getLimited()));
   return success();
 }
 
@@ -263,7 +263,7 @@ LogicalResult AttentionOp::buildGradient(GradientBuilder &gradient) {
     unsigned operand = 3 + number;
     if (term != getSinks())
       terms.push_back(term);
-    if (term == getBias())
+    if (term == getBias() || (getCompressedAttr() && number < 2))
       others.push_back(operand);
     else if (gradient.needsGradient(operand))
       gradient.addGradient(operand,
@@ -277,11 +277,29 @@ LogicalResult AttentionOp::buildGradient(GradientBuilder &gradient) {
   auto op = gradient.create<AttentionGradOp>(
       std::nullopt, getQuery(), getKey(), getValue(), getResult(), getLse(), dy,
       terms, getMask(), getFullCount(), getContextAttr(), getRequestsAttr(),
-      getWindowAttr(), getChunkAttr(), getCapped(), getAlibi(),
-      getPrefixAttr());
+      getWindowAttr(), getChunkAttr(), getCapped(), getAlibi(), getPrefixAttr(),
+      getCompressedAttr());
   for (auto [result, operand] : llvm::enumerate(others))
     if (gradient.needsGradient(operand))
       gradient.addGradient(operand, op->getResult(result));
+  return success();
+}
+
+LogicalResult CompressOp::buildGradient(GradientBuilder &gradient) {
+  Value dy = gradient.getResultGradient(0);
+  if (llvm::none_of(ArrayRef<unsigned>{0, 1, 2}, [&](unsigned operand) {
+        return gradient.needsGradient(operand);
+      }))
+    return success();
+  auto op = gradient.create<CompressGradOp>(
+      std::nullopt,
+      TypeRange{getValue().getType().withoutSharding(),
+                getScore().getType().withoutSharding(),
+                gradient.getGradientType(2)},
+      getValue(), getScore(), getBias(), dy, getSize(), getOverlapping());
+  for (unsigned operand : {0, 1, 2})
+    if (gradient.needsGradient(operand))
+      gradient.addGradient(operand, op->getResult(operand));
   return success();
 }
 

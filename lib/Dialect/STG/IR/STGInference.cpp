@@ -23,6 +23,8 @@ using namespace stg::detail;
 //===----------------------------------------------------------------------===//
 
 SymExpr TokenSpan::getVisible(SymExpr tokens, int64_t parts) const {
+  if (block)
+    return getWholeBlocks(tokens, block);
   if (tokens.isZero() || (!window && !chunk))
     return tokens;
   if (window) {
@@ -33,13 +35,20 @@ SymExpr TokenSpan::getVisible(SymExpr tokens, int64_t parts) const {
     seen = SymExpr::getFunction(SymFunc::CeilDiv, {seen, number}) * number;
     return SymExpr::getFunction(SymFunc::Min, {tokens, seen});
   }
-  SymExpr whole =
-      SymExpr::getFunction(SymFunc::CeilDiv, {tokens + 1, chunk}) - 1;
+  SymExpr whole = getWholeBlocks(tokens, chunk);
+  if (seesChunkBefore)
+    whole = SymExpr::getFunction(
+                SymFunc::Max, {whole, SymExpr::get(tokens.getContext(), 1)}) -
+            1;
   return tokens - whole * chunk;
 }
 
 SymExpr TokenSpan::getKept(SymExpr tokens) const {
+  if (block)
+    return getWholeBlocks(tokens, block);
   SymExpr bound = window ? window : chunk;
+  if (seesChunkBefore)
+    bound = bound * 2;
   return bound ? SymExpr::getFunction(SymFunc::Min, {tokens, bound}) : tokens;
 }
 
@@ -100,6 +109,26 @@ static bool hasStart(IncrementBuilder &increment) {
                   : increment.getCached().isZero();
 }
 
+/// Keeps keys and values, once where they are the same.
+static void keepKeys(IncrementBuilder &increment, OpOperand &key,
+                     OpOperand &value, StringRef prefix, TokenSpan span) {
+  if (key.get() == value.get()) {
+    Value kept = increment.keep(key.get(), (prefix + "kv").str(), span);
+    key.set(kept);
+    value.set(kept);
+    return;
+  }
+  key.set(increment.keep(key.get(), (prefix + "k").str(), span));
+  value.set(increment.keep(value.get(), (prefix + "v").str(), span));
+}
+
+/// Of rows that are one request each how many tokens come before the new ones.
+template <typename OpTy>
+static void setPast(OpTy op, IncrementBuilder &increment) {
+  if (!increment.getRequests() && !increment.getCached().isZero())
+    op.setPastAttr(increment.getCached());
+}
+
 /// Keys and values are kept. Queries are those of new tokens, the last ones,
 /// which is what the mask counts from.
 LogicalResult AttentionOp::buildIncrement(IncrementBuilder &increment) {
@@ -114,8 +143,14 @@ LogicalResult AttentionOp::buildIncrement(IncrementBuilder &increment) {
               "step of inference yet";
   if (getMask() != AttentionMask::None) {
     TokenSpan span{getWindowAttr(), getChunkAttr()};
-    getKeyMutable().assign(increment.keep(getKey(), "k", span));
-    getValueMutable().assign(increment.keep(getValue(), "v", span));
+    keepKeys(increment, getKeyMutable(), getValueMutable(), "", span);
+    if (SymExpr size = getCompressedAttr()) {
+      TokenSpan blocks;
+      blocks.block = size;
+      OpOperand *terms = &getTermsMutable()[0];
+      keepKeys(increment, terms[0], terms[1], "compressed_", blocks);
+      setPast(*this, increment);
+    }
     if (getPrefixAttr() && !hasStart(increment))
       removePrefixAttr();
   } else if (!increment.getCached().isZero()) {
@@ -129,12 +164,37 @@ LogicalResult AttentionOp::buildIncrement(IncrementBuilder &increment) {
 
 /// Keys are kept, and queries are those of new tokens.
 LogicalResult SelectKeysOp::buildIncrement(IncrementBuilder &increment) {
-  if (!increment.isTokens(getKey().getType().getDim(1)))
+  if (!increment.isTokens(getQuery().getType().getDim(1)))
     return success();
-  getKeyMutable().assign(increment.keep(getKey(), "k"));
+  TokenSpan span;
+  span.block = getCompressedAttr();
+  getKeyMutable().assign(increment.keep(getKey(), "k", span));
+  if (span.block)
+    setPast(*this, increment);
   if (RequestsAttr requests = increment.getRequests())
     setRequestsAttr(requests);
   return success();
+}
+
+TokenSpan stg::detail::getKeptSpan(SymExpr size, bool isOverlapping) {
+  TokenSpan span;
+  span.chunk = size;
+  span.seesChunkBefore = isOverlapping;
+  span.isState = true;
+  return span;
+}
+
+/// The tokens of unfinished blocks are kept.
+LogicalResult CompressOp::buildIncrement(IncrementBuilder &increment) {
+  if (!increment.isTokens(getValue().getType().getDim(1)))
+    return success();
+  TokenSpan span = getKeptSpan(getSize(), getOverlapping());
+  getValueMutable().assign(increment.keep(getValue(), "values", span));
+  getScoreMutable().assign(increment.keep(getScore(), "scores", span));
+  setPast(*this, increment);
+  if (RequestsAttr requests = increment.getRequests())
+    setRequestsAttr(requests);
+  return increment.countBlocks(getResult(), getSize());
 }
 
 //===----------------------------------------------------------------------===//

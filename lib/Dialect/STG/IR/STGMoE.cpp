@@ -149,6 +149,59 @@ LogicalResult DivideBySumGradOp::verify() { // divide_by_sum_grad_c1
       succeeded(checkShape(getLoc(), "result", shape, getDx())));
 }
 
+LogicalResult TakeOp::inferReturnTypes(MLIRContext *context,
+                                       std::optional<Location> loc,
+                                       Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
+  SymTensorType input = tensorOf(adaptor.getInput());
+  SymTensorType indices = tensorOf(adaptor.getIndices());
+  if (failed(checkMinRank(loc, "operand", input, 1)) ||  // take_c1
+      failed(checkIndices(loc, adaptor.getIndices())) || // take_c2
+      failed(checkSameShape(loc, "rows of indices", input.getDims().drop_back(),
+                            indices.getDims().drop_back(), adaptor.getInput(),
+                            adaptor.getIndices())))
+    return failure();
+  types.push_back(
+      SymTensorType::get(context, indices.getDims(), input.getElementType()));
+  return success();
+}
+
+/// Checks matrices that are balanced, and how often.
+static LogicalResult checkBalance(std::optional<Location> loc, Value input,
+                                  SymExpr iterations) {
+  if (failed(checkMinRank(loc, "operand", tensorOf(input), 2)) || // balance_c1
+      failed(checkFloat(loc, "operand", input)))                  // balance_c2
+    return failure();
+  std::optional<Rational> number = iterations.getConstant(); // balance_c3
+  if (number && (!number->isInteger() || *number < 1))
+    return emitOptionalError(loc, "has ", iterations.str(),
+                             " iterations, expected an integer of at least 1");
+  return success();
+}
+
+LogicalResult BalanceOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location> loc,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  if (failed(checkBalance(loc, adaptor.getInput(), adaptor.getIterations())))
+    return failure();
+  types.push_back(tensorOf(adaptor.getInput()).withoutSharding());
+  return success();
+}
+
+LogicalResult BalanceGradOp::inferReturnTypes(MLIRContext *,
+                                              std::optional<Location> loc,
+                                              Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  SymTensorType input = tensorOf(adaptor.getInput());
+  // balance_grad_c2, balance_grad_c1
+  if (failed(checkBalance(loc, adaptor.getInput(), adaptor.getIterations())) ||
+      failed(checkShape(loc, "gradient", input.getDims(), adaptor.getDy())))
+    return failure();
+  types.push_back(input.withoutSharding());
+  return success();
+}
+
 LogicalResult TopKGradOp::verify() {
   ArrayRef<DimAttr> indices = getIndices().getType().getDims();
   // top_k_grad_c1, top_k_grad_c2
@@ -403,6 +456,27 @@ OpCost TopKOp::getCost() {
   return makeCost(*this, operations);
 }
 
+OpCost TakeOp::getCost() {
+  // What is not taken is not read.
+  SymExpr bytes =
+      getIndices().getType().getNumBytes() + getType().getNumBytes() * 2;
+  return makeMove(*this, bytes);
+}
+
+/// Divisions by sums of rows or columns.
+static SymExpr countDivisions(SymExpr iterations) { return iterations * 2 - 1; }
+
+OpCost BalanceOp::getCost() {
+  return makeCost(*this,
+                  elements(getInput()) * countDivisions(getIterations()) * 2);
+}
+
+/// Sum and quotient once more; then product, its sum, difference, quotient.
+OpCost BalanceGradOp::getCost() {
+  return makeCost(*this,
+                  elements(getInput()) * countDivisions(getIterations()) * 6);
+}
+
 /// Sum and quotient.
 OpCost DivideBySumOp::getCost() {
   return makeCost(*this, elements(getInput()) * 2);
@@ -554,6 +628,30 @@ ShardingRule DivideBySumGradOp::getShardingRule() {
   return rule;
 }
 
+ShardingRule TakeOp::getShardingRule() {
+  ChoiceFactors f(getInput().getType());
+  f.rule.operands = {f.all, f.chosen};
+  f.rule.results = {f.chosen};
+  return f.rule;
+}
+
+/// Rows and columns have to be whole.
+static ShardingRule getBalanceRule(unsigned rank, unsigned numOperands) {
+  ShardingRule rule;
+  TensorFactors tensor = rule.addFactors("d", rank - 2);
+  tensor.push_back({rule.addFactor("row", FactorKind::Whole)});
+  tensor.push_back({rule.addFactor("column", FactorKind::Whole)});
+  rule.operands.assign(numOperands, tensor);
+  rule.results = {tensor};
+  return rule;
+}
+ShardingRule BalanceOp::getShardingRule() {
+  return getBalanceRule(getType().getRank(), 1);
+}
+ShardingRule BalanceGradOp::getShardingRule() {
+  return getBalanceRule(getType().getRank(), 2);
+}
+
 ShardingRule TopKGradOp::getShardingRule() {
   ChoiceFactors f(getType());
   f.rule.operands = {f.chosen, f.chosen};
@@ -701,6 +799,21 @@ LogicalResult TopKOp::buildGradient(GradientBuilder &gradient) {
   gradient.addGradient(0, gradient.create<TopKGradOp>(
                               std::nullopt, gradient.getGradientType(0),
                               getIndices(), gradient.getResultGradient(0)));
+  return success();
+}
+
+LogicalResult TakeOp::buildGradient(GradientBuilder &gradient) {
+  if (gradient.needsGradient(0))
+    gradient.addGradient(0, gradient.create<TopKGradOp>(
+                                std::nullopt, gradient.getGradientType(0),
+                                getIndices(), gradient.getResultGradient(0)));
+  return success();
+}
+
+LogicalResult BalanceOp::buildGradient(GradientBuilder &gradient) {
+  gradient.addGradient(0, gradient.create<BalanceGradOp>(
+                              std::nullopt, getInput(),
+                              gradient.getResultGradient(0), getIterations()));
   return success();
 }
 

@@ -573,8 +573,19 @@ LogicalResult stg::detail::verifySpan(AttentionOpInterface op) {
              << (op.getRequestsAttr() ? "each request that begins"
                                       : "the queries");
   }
-  if (op.getSelected() &&
-      (window || chunk || op.getPrefixAttr())) // attention_c9
+  if (SymExpr size = op.getCompressedAttr()) { // attention_c10
+    if (op.getMask() != AttentionMask::Causal || chunk || op.getPrefixAttr() ||
+        op.getBias())
+      return op->emitOpError("has keys of blocks of ")
+             << size.str()
+             << " tokens, expected a causal mask without chunk, prefix and "
+                "bias";
+  } else if (op.getPastAttr()) {
+    return op->emitOpError("says how many tokens are past, and has no keys of "
+                           "blocks");
+  }
+  if (op.getSelected() && (chunk || op.getPrefixAttr() || // attention_c9
+                           (window && !op.getCompressedAttr())))
     return op->emitOpError("has selected keys and a ")
            << (window  ? "window"
                : chunk ? "chunk"

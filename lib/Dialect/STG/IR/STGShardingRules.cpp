@@ -233,6 +233,7 @@ namespace {
 struct AttentionFactors {
   ShardingRule rule;
   TensorFactors query, key, value, output, lse, bias;
+  TensorFactors compressedKey, compressedValue; ///< Of blocks of tokens.
 
   /// How a device sees the keys of others decides what may be divided: with
   /// all-to-alls only heads, with a ring queries and keys together. What is
@@ -261,6 +262,9 @@ struct AttentionFactors {
     value = {{batch}, {tokens}, keyHeads, {valueSize}};
     output = {{batch}, {queries}, {heads}, {valueSize}};
     lse = {{batch}, {queries}, {heads}};
+    unsigned blocks = rule.addFactor("blocks", FactorKind::Whole);
+    compressedKey = {{batch}, {blocks}, keyHeads, {keySize}};
+    compressedValue = {{batch}, {blocks}, keyHeads, {valueSize}};
     bias = {{heads}, {queries}, {tokens}};
     if (isRing) // Of which each device needs all.
       bias[2] = {rule.addFactor("all", FactorKind::Whole)};
@@ -275,7 +279,12 @@ struct AttentionFactors {
   }
 
   template <typename OpTy> void addTerms(OpTy op) {
-    for (Value term : op.getTerms())
+    ValueRange terms = op.getTerms();
+    if (op.getCompressedAttr()) {
+      rule.operands.append({compressedKey, compressedValue});
+      terms = terms.drop_front(2);
+    }
+    for (Value term : terms)
       if (term == op.getSelected())
         rule.operands.push_back(
             {query[0], query[1], {rule.addFactor("n", FactorKind::Whole)}});
@@ -297,9 +306,12 @@ template <typename OpTy>
 static LogicalResult
 becomeLocalAttention(OpTy op, function_ref<ArrayAttr(StringRef)> getAxes) {
   ArrayAttr axes = getAxes("s");
-  if (!axes.empty() && (op.getBias() || op.getSelected()))
+  if (!axes.empty() &&
+      (op.getBias() || op.getSelected() || op.getCompressedAttr()))
     return op.emitOpError("has ")
-           << (op.getBias() ? "a bias of its scores" : "selected keys")
+           << (op.getBias()             ? "a bias of its scores"
+               : op.getCompressedAttr() ? "keys of blocks of tokens"
+                                        : "selected keys")
            << ", and its tokens are divided over " << axes
            << ": what each device sees of it is not known; exchange tokens by "
               "a2a, which divides heads";
@@ -346,6 +358,33 @@ ShardingRule SelectKeysOp::getShardingRule() {
   return rule;
 }
 
+/// A block is of tokens of one device, and channels are pairs where blocks
+/// overlap.
+static ShardingRule getCompressRule(bool isGradient) {
+  ShardingRule rule;
+  unsigned batch = rule.addFactor("b");
+  auto addWhole = [&](const char *name) {
+    return rule.addFactor(name, FactorKind::Whole);
+  };
+  TensorFactors tokens{{batch}, {addWhole("s")}, {addWhole("e")}};
+  TensorFactors bias{{addWhole("place")}, tokens[2]};
+  TensorFactors blocks{{batch}, {addWhole("blocks")}, {addWhole("made")}};
+  rule.operands = {tokens, tokens, bias};
+  if (isGradient) {
+    rule.operands.push_back(blocks);
+    rule.results = {tokens, tokens, bias};
+  } else {
+    rule.results = {blocks};
+  }
+  return rule;
+}
+ShardingRule CompressOp::getShardingRule() {
+  return getCompressRule(/*isGradient=*/false);
+}
+ShardingRule CompressGradOp::getShardingRule() {
+  return getCompressRule(/*isGradient=*/true);
+}
+
 /// Every query has a part of the gradient of its head's sink.
 ShardingRule AttentionSinksGradOp::getShardingRule() {
   ShardingRule rule;
@@ -368,6 +407,8 @@ ShardingRule AttentionGradOp::getShardingRule() {
   f.rule.operands = {f.query, f.key, f.value, f.output, f.lse, f.output};
   f.addTerms(*this);
   f.rule.results = {f.query, f.key, f.value};
+  if (getCompressedAttr())
+    f.rule.results.append({f.compressedKey, f.compressedValue});
   if (Value bias = getBias())
     f.rule.results.push_back(f.getBias(bias));
   return f.rule;

@@ -291,6 +291,8 @@ LogicalResult GluOp::inferReturnTypes(MLIRContext *,
       getGluResult(loc, tensorOf(adaptor.getInput()));
   if (failed(result))
     return failure();
+  if (adaptor.getClamped() && adaptor.getLimited()) // glu_c2
+    return emitOptionalError(loc, "is clamped and limited, expected one");
   types.push_back(*result);
   return success();
 }
@@ -620,26 +622,73 @@ static AttentionTerm getTermKind(Value term) {
                                         : AttentionTerm::Sinks;
 }
 
-static Value findTerm(ValueRange terms, AttentionTerm kind) {
-  for (Value term : terms)
+/// The terms behind keys and values of blocks, if there are any.
+template <typename OpTy> static ValueRange getOtherTerms(OpTy op) {
+  ValueRange terms = op.getTerms();
+  return op.getCompressedAttr() ? terms.drop_front(2) : terms;
+}
+
+template <typename OpTy> static Value findTerm(OpTy op, AttentionTerm kind) {
+  for (Value term : getOtherTerms(op))
     if (getTermKind(term) == kind)
       return term;
   return {};
 }
-Value AttentionOp::getSinks() {
-  return findTerm(getTerms(), AttentionTerm::Sinks);
-}
-Value AttentionOp::getBias() {
-  return findTerm(getTerms(), AttentionTerm::Bias);
-}
+Value AttentionOp::getSinks() { return findTerm(*this, AttentionTerm::Sinks); }
+Value AttentionOp::getBias() { return findTerm(*this, AttentionTerm::Bias); }
 Value AttentionOp::getSelected() {
-  return findTerm(getTerms(), AttentionTerm::Selected);
+  return findTerm(*this, AttentionTerm::Selected);
 }
 Value AttentionGradOp::getBias() {
-  return findTerm(getTerms(), AttentionTerm::Bias);
+  return findTerm(*this, AttentionTerm::Bias);
 }
 Value AttentionGradOp::getSelected() {
-  return findTerm(getTerms(), AttentionTerm::Selected);
+  return findTerm(*this, AttentionTerm::Selected);
+}
+Value AttentionOp::getCompressedKey() {
+  return getCompressedAttr() ? getTerms()[0] : Value();
+}
+Value AttentionOp::getCompressedValue() {
+  return getCompressedAttr() ? getTerms()[1] : Value();
+}
+Value AttentionGradOp::getCompressedKey() {
+  return getCompressedAttr() ? getTerms()[0] : Value();
+}
+Value AttentionGradOp::getCompressedValue() {
+  return getCompressedAttr() ? getTerms()[1] : Value();
+}
+
+/// Checks that keys and values of blocks are like those of tokens, but for how
+/// many they are.
+template <typename Adaptor>
+static LogicalResult checkCompressed(std::optional<Location> loc,
+                                     Adaptor adaptor) {
+  SymExpr size = adaptor.getCompressedAttr();
+  if (!size)
+    return success();
+  if (adaptor.getTerms().size() < 2) // attention_c10
+    return emitOptionalError(loc, "has keys of blocks, expected keys and "
+                                  "values as the first two terms");
+  if (std::optional<Rational> number = size.getConstant();
+      number && (!number->isInteger() || *number < 1))
+    return emitOptionalError(loc, "has keys of blocks of ", size.str(),
+                             " tokens, expected at least 1");
+  auto check = [&](StringRef what, Value found, Value other, DimAttr blocks) {
+    SmallVector<DimAttr> expected(tensorOf(other).getDims());
+    if (expected.size() == 4)
+      expected[1] = blocks;
+    return checkSameShape(loc, what, expected, tensorOf(found).getDims(), other,
+                          found);
+  };
+  Value key = adaptor.getTerms()[0], value = adaptor.getTerms()[1];
+  if (tensorOf(key).getRank() != 4)
+    return emitOptionalError(loc, "keys of blocks have rank ",
+                             tensorOf(key).getRank(),
+                             ", expected 4: batch, blocks, heads, head size");
+  DimAttr blocks = tensorOf(key).getDim(1);
+  return failure(
+      failed(check("keys of blocks", key, adaptor.getKey(), blocks)) ||
+      failed(check("values of blocks", value, adaptor.getValue(), blocks)));
 }
 
 template <typename Adaptor>
@@ -685,12 +734,13 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location> loc,
                                             Adaptor adaptor,
                                             SmallVectorImpl<Type> &types) {
-  if (failed(inferAttention(loc, adaptor, types)))
+  if (failed(inferAttention(loc, adaptor, types)) ||
+      failed(checkCompressed(loc, adaptor)))
     return failure();
-  Value sinks = findTerm(adaptor.getTerms(), AttentionTerm::Sinks);
-  Value bias = findTerm(adaptor.getTerms(), AttentionTerm::Bias);
-  Value selected = findTerm(adaptor.getTerms(), AttentionTerm::Selected);
-  for (Value term : adaptor.getTerms())
+  Value sinks = findTerm(adaptor, AttentionTerm::Sinks);
+  Value bias = findTerm(adaptor, AttentionTerm::Bias);
+  Value selected = findTerm(adaptor, AttentionTerm::Selected);
+  for (Value term : getOtherTerms(adaptor))
     if (term != sinks && term != bias && term != selected)
       return emitOptionalError(
           loc, "has ", adaptor.getTerms().size(),
@@ -722,15 +772,76 @@ LogicalResult SelectKeysOp::inferReturnTypes(MLIRContext *context,
                             tensorOf(adaptor.getWeight()).getDims(),
                             adaptor.getQuery(), adaptor.getWeight())))
     return failure();
-  SymExpr count = adaptor.getCount();
-  if (std::optional<Rational> number = count.getConstant(); // select_keys_c3
-      number && (!number->isInteger() || *number < 1))
+  SymExpr count = adaptor.getCount(), size = adaptor.getCompressedAttr();
+  auto isWrong = [](SymExpr expr) { // select_keys_c3
+    std::optional<Rational> number = expr ? expr.getConstant() : std::nullopt;
+    return number && (!number->isInteger() || *number < 1);
+  };
+  if (isWrong(count))
     return emitOptionalError(loc, "selects ", count.str(),
                              " keys, expected an integer of at least 1");
+  if (isWrong(size))
+    return emitOptionalError(loc, "has keys of blocks of ", size.str(),
+                             " tokens, expected an integer of at least 1");
   types.push_back(
       makeTensor({dims[0], dims[1], DimAttr::get(context, {}, count)},
                  IntegerType::get(context, 32)));
   return success();
+}
+
+/// Checks values, scores and bias of blocks, and what is made of them.
+template <typename OpTy>
+static LogicalResult verifyCompress(OpTy op, SymTensorType result) {
+  SymTensorType value = op.getValue().getType();
+  if (value.getRank() != 3) // compress_c1
+    return op.emitOpError("has values of rank ")
+           << value.getRank() << ", expected 3: batch, tokens, channels";
+  SymExpr size = op.getSize(); // compress_c2
+  if (std::optional<Rational> number = size.getConstant();
+      number && (!number->isInteger() || *number < 1))
+    return op.emitOpError("has blocks of ")
+           << size.str() << " tokens, expected an integer of at least 1";
+  DimAttr channels = value.getDims().back();
+  SmallVector<DimAttr> bias{DimAttr::get(op.getContext(), {}, size), channels};
+  SymExpr made = channels.getExtent(); // compress_c3
+  if (op.getOverlapping())
+    made = made.exactDiv(2);
+  if (result.getRank() != 3 || result.getDim(0) != value.getDim(0) ||
+      result.getShape()[2] != made)
+    return op.emitOpError("makes blocks of type ")
+           << result << " of " << value << ", expected " << made.str()
+           << " channels of each block of a sequence";
+  return success(
+      succeeded(checkSameShape(op.getLoc(), "scores", value.getDims(),
+                               tensorOf(op.getScore()).getDims(), op.getValue(),
+                               op.getScore())) &&
+      succeeded(checkSameShape(op.getLoc(), "bias", bias,
+                               tensorOf(op.getBias()).getDims())));
+}
+
+LogicalResult CompressOp::verify() {
+  if (failed(verifyCompress(*this, getType())))
+    return failure();
+  if (getRequestsAttr() || getPastAttr())
+    return success();
+  SymExpr tokens = getValue().getType().getShape()[1];
+  SymExpr blocks = SymExpr::getFunction(SymFunc::CeilDiv, {tokens, getSize()});
+  if (getType().getShape()[1] == blocks)
+    return success();
+  return emitOpError("makes ")
+         << getType().getShape()[1].str() << " blocks of " << tokens.str()
+         << " tokens, expected " << blocks.str();
+}
+
+LogicalResult CompressGradOp::verify() {
+  SymTensorType value = getValue().getType(), bias = getBias().getType();
+  return success(
+      succeeded(verifyCompress(*this, getDy().getType())) && // compress_grad_c1
+      succeeded(
+          checkShapes(getLoc(), getValue(), // compress_grad_c2
+                      {{"gradient of values", value.getDims(), getDvalue()},
+                       {"gradient of scores", value.getDims(), getDscore()},
+                       {"gradient of the bias", bias.getDims(), getDbias()}})));
 }
 
 LogicalResult AttentionSinksGradOp::verify() {
@@ -750,17 +861,22 @@ LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *,
                                                 std::optional<Location> loc,
                                                 Adaptor adaptor,
                                                 SmallVectorImpl<Type> &types) {
-  Value bias = findTerm(adaptor.getTerms(), AttentionTerm::Bias);
-  Value selected = findTerm(adaptor.getTerms(), AttentionTerm::Selected);
-  for (Value term : adaptor.getTerms())
+  if (failed(inferAttentionGrad(loc, adaptor, types)) ||
+      failed(checkCompressed(loc, adaptor)))
+    return failure();
+  Value bias = findTerm(adaptor, AttentionTerm::Bias);
+  Value selected = findTerm(adaptor, AttentionTerm::Selected);
+  for (Value term : getOtherTerms(adaptor))
     if (term != bias && term != selected)
       return emitOptionalError(loc, "has ", adaptor.getTerms().size(),
                                " terms, expected a bias and selected keys at "
                                "most");
-  if (failed(inferAttentionGrad(loc, adaptor, types)) ||
-      failed(checkScoreBias(loc, bias, adaptor.getQuery(), adaptor.getKey())) ||
+  if (failed(checkScoreBias(loc, bias, adaptor.getQuery(), adaptor.getKey())) ||
       failed(checkSelected(loc, selected, adaptor.getQuery())))
     return failure();
+  if (adaptor.getCompressedAttr())
+    for (Value term : adaptor.getTerms().take_front(2))
+      types.push_back(tensorOf(term).withoutSharding());
   if (bias)
     types.push_back(tensorOf(bias).withoutSharding());
   return success();

@@ -69,6 +69,9 @@ void printCallValues(mlir::OpAsmPrinter &printer, mlir::Operation *op,
 /// Checks that there is a sink for each head of the queries, if there are any.
 llvm::LogicalResult checkSinks(std::optional<mlir::Location> loc,
                                mlir::Value query, mlir::Value sinks);
+/// The tokens that `stg.compress` keeps: of the unfinished block, and of the
+/// one before if blocks overlap.
+TokenSpan getKeptSpan(SymExpr size, bool isOverlapping);
 /// Checks window and chunk of an attention op.
 llvm::LogicalResult verifySpan(AttentionOpInterface op);
 

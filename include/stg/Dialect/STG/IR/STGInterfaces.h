@@ -127,6 +127,13 @@ struct RecurrenceParts {
 struct TokenSpan {
   SymExpr window; ///< Tokens that one sees, its own too; null: all.
   SymExpr chunk;  ///< Tokens of a chunk, of which one sees its own; null: none.
+  /// True if one sees the chunk before its own, too.
+  bool seesChunkBefore = false;
+  /// True of what an op needs to go on from, whose element type stays.
+  bool isState = false;
+  /// Tokens of a block that what is kept has a row for, the second dimension;
+  /// null: it has one for each token.
+  SymExpr block{};
 
   /// Of so many tokens that are there those that one of the next ones sees.
   /// Devices that divide them into so many parts keep equally many of those
@@ -157,6 +164,10 @@ public:
   /// as far as the new tokens see.
   virtual mlir::Value keep(mlir::Value value, llvm::StringRef suffix,
                            TokenSpan span = {}) = 0;
+  /// Gives the second dimension of a result, which is of blocks of so many
+  /// tokens, the blocks that the new tokens are in, and likewise whatever is
+  /// made of it.
+  virtual llvm::LogicalResult countBlocks(mlir::Value result, SymExpr size) = 0;
   /// What a state is called that the op itself keeps from step to step, whose
   /// size does not depend on how many tokens there have been.
   virtual mlir::StringAttr nameState(llvm::StringRef suffix) = 0;
@@ -210,13 +221,21 @@ llvm::LogicalResult verifyMessage(mlir::Operation *op);
 
 namespace stg {
 /// The pairs of so many queries, which are the last ones of so many keys, that
-/// the mask of `op` leaves, whatever is counted.
+/// the mask of `op` leaves, whatever is counted. Pairs with keys of blocks are
+/// among them.
 SymExpr getUnmaskedPairs(AttentionOpInterface op, SymExpr queries,
                          SymExpr keys);
-/// Those of a request with so many new tokens behind so many that are kept and
-/// seen. A prefix is among the new tokens only where nothing is kept.
+/// Those of a request with so many new tokens behind so many cached ones. A
+/// prefix is among the new tokens only where nothing is cached.
 SymExpr getUnmaskedPairsOfRequest(AttentionOpInterface op, SymExpr newTokens,
-                                  SymExpr kept);
+                                  SymExpr cached);
+
+/// How many blocks of so many tokens are whole.
+SymExpr getWholeBlocks(SymExpr tokens, SymExpr size);
+/// How many blocks the tokens of a step make whole, of all requests of a row,
+/// or of `tokens` behind the `past` ones, where null is none.
+SymExpr getFinishedBlocks(SymExpr size, RequestsAttr requests, SymExpr tokens,
+                          SymExpr past);
 
 /// Bytes that a device brings to a collective.
 SymExpr getNumBytes(CollectiveOpInterface op);

@@ -86,6 +86,21 @@ def TopKGradOp : STG_ExplicitOp<"top_k_grad"> {
   let hasVerifier = 1;
 }
 
+def TakeOp : STG_InferredOp<"take", [STG_Differentiable]> {
+  let summary = "the elements of the last dimension that have these numbers";
+  let description = [{
+    Of each row those with the numbers of the row of `indices`: what a router says of experts
+    that are chosen by something else. Its gradient is `stg.top_k_grad`. No operations.
+
+    ```mlir
+    %w = stg.take %p, %idx : !stg.tensor<[B, S, X], f32>, !stg.tensor<[B, S, A], i32>
+    ```
+    Constraints: (C1) the rank is at least 1; (C2) the indices are integers, of the same rows.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$indices);
+  let results = (outs STG_Tensor:$values);
+}
+
 def DivideBySumOp : STG_InferredOp<"divide_by_sum", [STG_Differentiable]> {
   let summary = "divides each row of the last dimension by its sum";
   let description = [{
@@ -113,6 +128,39 @@ def DivideBySumGradOp : STG_ExplicitOp<"divide_by_sum_grad", [STG_LinearIn<[2]>]
   let args = (ins STG_Tensor:$quotient, STG_Tensor:$sum, STG_Tensor:$dy);
   let results = (outs STG_Tensor:$dx);
   let hasVerifier = 1;
+}
+
+def BalanceOp : STG_InferredOp<"balance", [STG_Differentiable]> {
+  let summary = "matrices whose rows and columns each sum up to one";
+  let description = [{
+    Of matrices of positive elements, the last two dimensions: columns are divided by their
+    sums, then so many `iterations` less one rows and columns in turn (Sinkhorn and Knopp), as
+    one kernel. So are the residual streams of manifold-constrained hyper-connections mixed.
+    Operations: 2 per element (sum, quotient) of each of the 2 * `iterations` - 1 divisions.
+
+    ```mlir
+    %m = stg.balance 20 %p : !stg.tensor<[B, S, _ = 4, _ = 4], f32>
+    ```
+    Constraints: (C1) the rank is at least 2; (C2) the operand is a float; (C3) there is at
+    least one iteration.
+  }];
+  let args = (ins STG_Tensor:$input, Sym_ExprAttr:$iterations);
+  let results = (outs STG_Tensor:$result);
+  let leading = [STG_Leading<"Expr", "iterations">];
+}
+
+def BalanceGradOp : STG_InferredOp<"balance_grad", [STG_LinearIn<[1]>]> {
+  let summary = "gradient of stg.balance";
+  let description = [{
+    The divisions are computed again, and gone through backward: 2 and 4 operations per element
+    of each (as of `stg.divide_by_sum`).
+
+    Constraints: (C1) the gradient has the shape of the operand; (C2) there is at least one
+    iteration.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$dy, Sym_ExprAttr:$iterations);
+  let results = (outs STG_Tensor:$dx);
+  let leading = [STG_Leading<"Expr", "iterations">];
 }
 
 def DispatchOp : STG_ExplicitOp<"dispatch", [STG_Differentiable,

@@ -421,15 +421,16 @@ def GluOp : STG_InferredOp<"glu", [STG_Differentiable]> {
 
     With `clamped` it is activation(gate) * (up + 1), where gate is not above a limit and
     up not further from zero than it, as in gpt-oss: 4 operations more (one and two
-    comparisons, a sum).
+    comparisons, a sum). With `limited` it is so without the sum, as in DeepSeek-V4: 3 more.
 
     ```mlir
     %h = stg.glu silu %gate_up : !stg.tensor<[B, S, 2, F], bf16>
     ```
-    Constraints: (C1) the rank is at least 2 and the second last dimension is 2.
+    Constraints: (C1) the rank is at least 2 and the second last dimension is 2; (C2) it is not
+    both clamped and limited.
   }];
   let args = (ins STG_Tensor:$input, STG_ActivationAttr:$function,
-                  UnitAttr:$clamped);
+                  UnitAttr:$clamped, UnitAttr:$limited);
   let results = (outs STG_Tensor:$result);
   let leading = [STG_EnumLeading<"Activation", "function">];
 }
@@ -440,10 +441,11 @@ def GluGradOp : STG_InferredOp<"glu_grad", [STG_LinearIn<[1]>]> {
     From the input (gate and up) and the gradient of the result; gives the gradient
     of gate and up in one tensor. Operations per element of `dy`: those of the
     activation and of its gradient, and 2 products; with `clamped` 6 more, the four of
-    the forward pass and a product with 0 or 1 for each of gate and up.
+    the forward pass and a product with 0 or 1 for each of gate and up, and with `limited` 5.
   }];
   let args = (ins STG_Tensor:$input, STG_Tensor:$dy,
-                       STG_ActivationAttr:$function, UnitAttr:$clamped);
+                       STG_ActivationAttr:$function, UnitAttr:$clamped,
+                       UnitAttr:$limited);
   let results = (outs STG_Tensor:$dx);
   let leading = [STG_EnumLeading<"Activation", "function">];
 }
@@ -593,7 +595,8 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     that are a part of the keys, as latents are, are read once.
     The span is queries x keys, or with a causal mask the pairs that a kernel
     executes that skips masked blocks, keys*(keys+1)/2 for as many queries as keys;
-    `full_count` counts the full square all the same, but not where keys are selected.
+    `full_count` counts the full square all the same, but not where keys are selected, or
+    stand for blocks.
 
     With a `window` a query sees at most so many keys: under a causal mask its own and those
     before it, else half of them, rounded down, on each side of its own. With a `chunk` it
@@ -623,6 +626,14 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     values are read than all queries see together. Sinks, bias and selected keys are the
     `terms`, in any order.
 
+    With `compressed` the first two terms are keys and values [batch, blocks, kv heads, size],
+    each of which stands for a block of so many tokens, as `stg.compress` makes them. Beside
+    the keys that the mask leaves, a query sees those of the blocks that end at its own token
+    or before it, in the same softmax. Keys that are selected are then of blocks. `past` says
+    how many tokens of a row come before those of the step, whatever is kept of them.
+
+    Keys that are values, too, are read once.
+
     Where a device has some of the keys only, `pairs` says how many pairs of a query and a key
     it computes of each sequence and head.
 
@@ -641,7 +652,10 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     the queries, and a bias has the extents of heads, queries and keys, behind that of the batch
     if it has four; (C8) a prefix is that of a causal mask without window and chunk, and where
     they are numbers at most as long as there are queries; (C9) selected keys are integers, of
-    each sequence and query as many, and there is no window, chunk and prefix.
+    each sequence and query as many, and there is no window, chunk and prefix, but for a window
+    beside keys of blocks; (C10) keys of blocks are of at least one token, come with a causal
+    mask without chunk, prefix and bias, and have the kv heads and sizes of the other keys;
+    what is past comes with them.
   }];
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        Variadic<STG_Tensor>:$terms,
@@ -651,14 +665,17 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
                        OptionalAttr<Sym_ExprAttr>:$window,
                        OptionalAttr<Sym_ExprAttr>:$chunk, UnitAttr:$capped,
                        UnitAttr:$alibi, OptionalAttr<Sym_ExprAttr>:$prefix,
-                       OptionalAttr<Sym_ExprAttr>:$pairs);
+                       OptionalAttr<Sym_ExprAttr>:$pairs,
+                       OptionalAttr<Sym_ExprAttr>:$compressed,
+                       OptionalAttr<Sym_ExprAttr>:$past);
   let results = (outs STG_Tensor:$result, STG_Tensor:$lse);
   let leading = [STG_EnumLeading<"AttentionMask", "mask">];
   let extraClassDeclaration = [{
     /// Of the terms that of one dimension, or null.
     ::mlir::Value getSinks();
-    /// The float of three or four dimensions.
-    ::mlir::Value getBias();
+    /// Of the blocks of tokens, or null.
+    ::mlir::Value getCompressedKey();
+    ::mlir::Value getCompressedValue();
     static bool isCompatibleReturnTypes(::mlir::TypeRange lhs,
                                         ::mlir::TypeRange rhs) {
       return ::stg::detail::equalUpToSharding(lhs, rhs);
@@ -679,8 +696,9 @@ def AttentionGradOp : STG_InferredOp<"attention_grad", [
     (A fused kernel executes QK^T once more; model FLOP counts leave that out, and
     so does this.) Attributes are those of `stg.attention`. With sinks the log-sum-exp has
     them, so the gradients of queries, keys and values do not read them. Of the `terms` a bias
-    is read, whose gradient is a fourth result, and so are selected keys. What nobody reads of
-    the results is not computed: each has a product of its own, and dP is for dQ and dK.
+    is read, whose gradient is one more result, and so are selected keys, and keys and values
+    of blocks, whose gradients are the first two of `dterms`. What nobody reads of the results
+    is not computed: each has a product of its own, and dP is for dQ and dK.
   }];
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        STG_Tensor:$output, STG_Tensor:$lse, STG_Tensor:$dy,
@@ -690,13 +708,15 @@ def AttentionGradOp : STG_InferredOp<"attention_grad", [
                        OptionalAttr<STG_RequestsAttr>:$requests,
                        OptionalAttr<Sym_ExprAttr>:$window,
                        OptionalAttr<Sym_ExprAttr>:$chunk, UnitAttr:$capped,
-                       UnitAttr:$alibi, OptionalAttr<Sym_ExprAttr>:$prefix);
+                       UnitAttr:$alibi, OptionalAttr<Sym_ExprAttr>:$prefix,
+                       OptionalAttr<Sym_ExprAttr>:$compressed);
   let hasVerifier = 1;
   let results = (outs STG_Tensor:$dquery, STG_Tensor:$dkey, STG_Tensor:$dvalue,
-                      Optional<STG_Tensor>:$dbias);
+                      Variadic<STG_Tensor>:$dterms);
   let leading = [STG_EnumLeading<"AttentionMask", "mask">];
   let extraClassDeclaration = [{
-    ::mlir::Value getBias();
+    ::mlir::Value getCompressedKey();
+    ::mlir::Value getCompressedValue();
     static bool isCompatibleReturnTypes(::mlir::TypeRange lhs,
                                         ::mlir::TypeRange rhs) {
       return ::stg::detail::equalUpToSharding(lhs, rhs);
@@ -720,19 +740,78 @@ def SelectKeysOp : STG_InferredOp<"select_keys", [STG_Differentiable,
     Pairs are those of a causal mask. Numbers have no gradient, so the operands get none of
     this op.
 
-    In a step of inference keys are kept. `requests` are as of `stg.attention`. Devices that
-    divide tokens, or heads, each select the keys of all queries.
+    With `compressed` keys stand for blocks of so many tokens, and a query selects among those
+    that end at its own token or before it.
+
+    In a step of inference keys are kept. `requests` and `past` are as of `stg.attention`.
+    Devices that divide tokens, or heads, each select the keys of all queries.
 
     ```mlir
     %s = stg.select_keys 2048 %q, %k, %w : !q, !k, !w
     ```
     Constraints: (C1) queries have rank 4, keys and weights 3; (C2) batches agree, keys have
-    the last extent of the queries, weights the first three; (C3) the count is at least 1.
+    the last extent of the queries, weights the first three; (C3) the count, and the tokens of
+    a block, are at least 1.
   }];
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$weight,
-                  Sym_ExprAttr:$count, OptionalAttr<STG_RequestsAttr>:$requests);
+                  Sym_ExprAttr:$count, OptionalAttr<STG_RequestsAttr>:$requests,
+                  OptionalAttr<Sym_ExprAttr>:$compressed,
+                  OptionalAttr<Sym_ExprAttr>:$past);
   let results = (outs STG_Tensor:$selected);
   let leading = [STG_Leading<"Expr", "count">];
+}
+
+def CompressOp : STG_ExplicitOp<"compress", [STG_Differentiable,
+    DeclareOpInterfaceMethods<IncrementalOpInterface>]> {
+  let summary = "one row for each block of tokens";
+  let description = [{
+    Of values and scores `[batch, tokens, channels]` the mean over each block of `size` tokens,
+    channel by channel: the weights of a block's tokens are the softmax of their scores, to
+    which a bias `[size, channels]` by the place in the block is added. A block that is not
+    whole yet has a row, which nobody sees and nothing is made of. With `overlapping` there are two series of channels, and a
+    block has the first one of the tokens of the block before, which the first block of a
+    sequence does not have, and the second one of its own. These are the compressed keys of
+    DeepSeek-V4.
+
+    Operations: 8 per element of the blocks (bias; maximum, difference, exponential, sum,
+    quotient; product, sum), of whole blocks. What belongs to no whole block is not read.
+
+    In a step of inference the tokens are kept of which a block is not whole, and with
+    `overlapping` one block more; the result has the blocks of the new tokens. `requests` and
+    `past` are as of `stg.attention`.
+
+    ```mlir
+    %c = stg.compress 128 %v, %s, %b : !v, !v, !b -> !stg.tensor<[B, _ = ceildiv(S, 128), E], bf16>
+    ```
+    Constraints: (C1) values have rank 3, scores their shape; (C2) the size is at least 1, and
+    the bias has so many rows of all channels; (C3) the result has the batch of the values,
+    their channels, or half of them with `overlapping`, and without `requests` and `past` a row
+    for each block.
+  }];
+  let args = (ins STG_Tensor:$value, STG_Tensor:$score, STG_Tensor:$bias,
+                  Sym_ExprAttr:$size, UnitAttr:$overlapping,
+                  OptionalAttr<STG_RequestsAttr>:$requests,
+                  OptionalAttr<Sym_ExprAttr>:$past);
+  let results = (outs STG_Tensor:$result);
+  let leading = [STG_Leading<"Expr", "size">];
+  let hasVerifier = 1;
+}
+
+def CompressGradOp : STG_ExplicitOp<"compress_grad", [STG_MadeIfRead]> {
+  let summary = "gradient of stg.compress";
+  let description = [{
+    The weights are computed again, 8 operations per element of the blocks. Then 1 for the
+    gradient of values (product with the weight), 5 for that of scores (product with the value;
+    4 of the softmax), and 1 more for that of the bias (sum), each where it is read.
+
+    Constraints: (C1) values, scores and bias are as of `stg.compress`, the gradient as its
+    result; (C2) the results have the shapes of the operands.
+  }];
+  let args = (ins STG_Tensor:$value, STG_Tensor:$score, STG_Tensor:$bias,
+                  STG_Tensor:$dy, Sym_ExprAttr:$size, UnitAttr:$overlapping);
+  let results = (outs STG_Tensor:$dvalue, STG_Tensor:$dscore, STG_Tensor:$dbias);
+  let leading = [STG_Leading<"Expr", "size">];
+  let hasVerifier = 1;
 }
 
 def AttentionSinksGradOp : STG_ExplicitOp<"attention_sinks_grad", [

@@ -1151,7 +1151,8 @@ Value KernelRaiser::raiseAttention(Operation *op) {
       mask ? AttentionMask::Causal : AttentionMask::None,
       /*full_count=*/false, ContextAttr(), RequestsAttr(),
       mask ? mask.getWindowAttr() : SymExpr(), SymExpr(), /*capped=*/false,
-      /*alibi=*/false, SymExpr(), SymExpr());
+      /*alibi=*/false, /*prefix=*/SymExpr(), /*pairs=*/SymExpr(),
+      /*compressed=*/SymExpr(), /*past=*/SymExpr());
   // Back to the order and the heads of the second product.
   std::string order = batch + queryText + allHeads + valueSizes;
   std::string before =

@@ -48,10 +48,13 @@ void RepeatHeads::runOnOperation() {
     if (op.getKey().getType().getShape()[kHeads] == heads)
       return;
     OpBuilder builder(op);
-    Value key = op.getKey(), value = op.getValue();
-    Value repeated = repeatHeads(key, heads, builder);
-    op.getKeyMutable().assign(repeated);
-    op.getValueMutable().assign(
-        value == key ? repeated : repeatHeads(value, heads, builder));
+    auto repeat = [&](OpOperand &key, OpOperand &value) {
+      bool isSame = key.get() == value.get();
+      key.set(repeatHeads(key.get(), heads, builder));
+      value.set(isSame ? key.get() : repeatHeads(value.get(), heads, builder));
+    };
+    repeat(op.getKeyMutable(), op.getValueMutable());
+    if (op.getCompressedAttr())
+      repeat(op.getTermsMutable()[0], op.getTermsMutable()[1]);
   });
 }

@@ -75,6 +75,13 @@ void SetAttentionMask::runOnOperation() {
   WalkResult walked = getOperation().walk([&](AttentionOpInterface op) {
     if (!getRow(op, 0).hasName(row))
       return WalkResult::advance();
+    if (SymExpr size = op.getCompressedAttr()) {
+      op->emitOpError("has keys of blocks of ")
+          << size.str() << " tokens, which begin at any token of a document"
+          << " and go on with the next one; needs one document in a row, and "
+             "no prefix";
+      return WalkResult::interrupt();
+    }
     // Not of what is joined with them, as a text with the patches of an image.
     for (unsigned operand : {0, 1}) {
       DimAttr dim = getRow(op, operand);

@@ -53,6 +53,7 @@ public:
   SymExpr getCached() override { return step.cached; }
   RequestsAttr getRequests() override { return step.requests; }
   Value keep(Value value, StringRef suffix, TokenSpan span) override;
+  LogicalResult countBlocks(Value result, SymExpr size) override;
   StringAttr nameState(StringRef suffix) override {
     return extendName(op, suffix);
   }
@@ -124,6 +125,56 @@ Value OpIncrementBuilder::keep(Value value, StringRef suffix, TokenSpan span) {
   return cache;
 }
 
+/// `get` of the new and the cached tokens of a row, or the sum over its
+/// requests.
+static SymExpr getOfRow(const InferenceStep &step,
+                        function_ref<SymExpr(SymExpr, SymExpr)> get) {
+  return step.requests ? step.requests.getSum(get)
+                       : get(SymExpr::getSymbol(step.tokens), step.cached);
+}
+
+/// The dimensions of an op's results that run over the same as this one.
+static LogicalResult forEachSame(OpOperand &use, unsigned dim,
+                                 function_ref<void(OpResult, unsigned)> run) {
+  Operation *op = use.getOwner();
+  auto shardable = dyn_cast<ShardableOpInterface>(op);
+  if (!shardable)
+    return op->emitOpError("reads blocks of tokens, whose number is another "
+                           "one in each step, and does not say what is made "
+                           "of each; implement ShardableOpInterface, or give "
+                           "whole sequences, cached=0");
+  ShardingRule rule = shardable.getShardingRule();
+  const auto &own = rule.operands[use.getOperandNumber()][dim];
+  for (auto [result, factors] : llvm::zip_equal(op->getResults(), rule.results))
+    for (auto [number, other] : llvm::enumerate(factors))
+      if (other == own)
+        run(result, number);
+  return success();
+}
+
+/// The last block of a request is one before it is whole, so none of them is
+/// empty.
+LogicalResult OpIncrementBuilder::countBlocks(Value result, SymExpr size) {
+  SymExpr blocks = getOfRow(step, [&](SymExpr fresh, SymExpr cached) {
+    return SymExpr::getFunction(SymFunc::CeilDiv, {cached + fresh, size}) -
+           getWholeBlocks(cached, size);
+  });
+  SmallVector<std::pair<Value, unsigned>> pending = {{result, 1}};
+  while (!pending.empty()) {
+    auto [value, dim] = pending.pop_back_val();
+    auto type = cast<SymTensorType>(value.getType());
+    SmallVector<DimAttr> dims(type.getDims());
+    dims[dim] = dims[dim].withExtent(blocks);
+    value.setType(type.withDims(dims));
+    for (OpOperand &use : value.getUses())
+      if (failed(forEachSame(use, dim, [&](OpResult made, unsigned number) {
+            pending.emplace_back(made, number);
+          })))
+        return failure();
+  }
+  return success();
+}
+
 StringRef stg::getOwnName(Operation *op) {
   StringAttr own = getOrigin(op).name;
   return own ? own.getValue() : op->getName().stripDialect();
@@ -149,13 +200,22 @@ static SymExpr fillBlocks(const InferenceStep &step, SymExpr tokens) {
 /// The tokens that a request with so many has room for.
 static SymExpr getRoom(const InferenceStep &step, TokenSpan span,
                        SymExpr tokens) {
+  // Pages are of so many tokens.
+  if (span.block)
+    return SymExpr::getFunction(SymFunc::CeilDiv,
+                                {fillBlocks(step, tokens), span.block});
   const int64_t reserved = span.window ? step.kvWindowRoom : 0;
   SymExpr most = span.getKept(tokens);
   // Where tokens are taken back, what they have taken the place of is seen
   // again.
-  if (SymExpr seen = span.window ? span.window : span.chunk)
+  if (SymExpr seen = span.window            ? span.window
+                     : span.seesChunkBefore ? span.chunk * 2
+                                            : span.chunk)
     if (int64_t more = std::max(step.rollback, reserved))
       most = SymExpr::getFunction(SymFunc::Min, {tokens, seen - 1 + more});
+  // Only tokens are in pages.
+  if (span.isState)
+    return most;
   // A window begins anywhere in a block.
   bool isOneMore = reserved > 0 && step.kvBlockSize > 1;
   return fillBlocks(step, most) + (isOneMore ? step.kvBlockSize : 0);
@@ -170,14 +230,18 @@ Value stg::keepTokens(OpBuilder &builder, const InferenceStep &step,
   SymExpr capacity;
   RequestsAttr requests = step.requests;
   for (auto [i, dim] : llvm::enumerate(dims)) {
-    if (!step.isTokens(dim))
+    if (span.block ? i != 1 : !step.isTokens(dim))
       continue;
     SymExpr fresh = dim.getExtent();
+    if (span.block)
+      fresh = SymExpr::getSymbol(step.tokens);
     auto getSum = [&](function_ref<SymExpr(SymExpr, SymExpr)> get) {
       return requests ? requests.getSum(get) : get(fresh, step.cached);
     };
     // Of tokens of no request nothing is kept.
-    SymExpr own = requests && step.isPadded ? requests.getNumNew() : fresh;
+    SymExpr own = requests && step.isPadded && !span.block
+                      ? requests.getNumNew()
+                      : dim.getExtent();
     dim = dim.withExtent(own + getSum([&](SymExpr, SymExpr cached) {
                            return span.getVisible(cached, step.tokenParts);
                          }));
@@ -200,7 +264,9 @@ Value stg::keepTokens(OpBuilder &builder, const InferenceStep &step,
     if (capacity == dim.getExtent())
       number.reset();
   }
-  Type elementType = step.getKeptType(name, type.getElementType());
+  Type elementType = span.isState
+                         ? type.getElementType()
+                         : step.getKeptType(name, type.getElementType());
   auto cache = CacheOp::create(builder, loc,
                                type.withDims(dims).withElementType(elementType),
                                value, name);
