@@ -27,6 +27,7 @@ stg.symbol @X "experts"
 stg.symbol @XI = X "experts that give what they read"
 stg.symbol @A "experts per token"
 stg.symbol @AX = ceildiv(A*X, X + XI) "experts per token that compute something, on the average"
+stg.symbol @V "vocabulary"
 stg.symbol @NG = 1 "groups of experts"
 stg.symbol @NL = 1 "groups of which a token uses experts"
 stg.symbol @CN = 1 "capacity factor, numerator"
@@ -38,6 +39,8 @@ stg.symbol @CD = 1 "capacity factor, denominator"
 !probs = !stg.tensor<[B, S, X], f32>
 !weights = !stg.tensor<[B, S, A], f32>
 !choices = !stg.tensor<[B, S, A], i32>
+!ids = !stg.tensor<[B, S], i32>
+!expert_table = !stg.tensor<[_ = V, A], i32>
 !counts = !stg.tensor<[X], f32>
 !losses = !stg.tensor<[B, S], f32>
 !logits = !stg.tensor<[B, S, X], bf16>
@@ -47,7 +50,7 @@ stg.symbol @CD = 1 "capacity factor, denominator"
 
 // What the experts of a token are compared by.
 stg.block @scores(%logits: !logits) -> !probs {
-  stg.option @router : "softmax" | "sigmoid" | "chosen" = "softmax" "scores of the experts"
+  stg.option @router : "softmax" | "sigmoid" | "sqrtsoftplus" | "chosen" = "softmax" "scores of the experts"
   %p = stg.if @router = "softmax" -> !probs {
     %y = stg.softmax %logits <"router_softmax"> : !logits
     stg.yield %y : !probs
@@ -57,7 +60,14 @@ stg.block @scores(%logits: !logits) -> !probs {
       %y = stg.activation sigmoid %f <"router_sigmoid"> : !probs
       stg.yield %y : !probs
     } else {
-      stg.yield %f : !probs
+      %r = stg.if @router = "sqrtsoftplus" -> !probs {
+        %a = stg.activation softplus %f <"router_softplus"> : !probs
+        %y = stg.elementwise sqrt %a <"router_root"> : !probs
+        stg.yield %y : !probs
+      } else {
+        stg.yield %f : !probs
+      }
+      stg.yield %r : !probs
     }
     stg.yield %s : !probs
   }
@@ -86,7 +96,7 @@ stg.block @choose(%probs: !probs, %compared: !probs) -> (!weights, !choices) {
 
 // The losses of the router.
 stg.block @balance(%probs: !probs, %choice: !choices) {
-  stg.option @router : "softmax" | "sigmoid" | "chosen" = "softmax" "scores of the experts"
+  stg.option @router : "softmax" | "sigmoid" | "sqrtsoftplus" | "chosen" = "softmax" "scores of the experts"
   stg.option @router_loss : "none" | "batch" | "sequence" | "global" = "none" "choices that are balanced together"
   stg.if @router_loss = "none" {
     stg.yield
@@ -95,7 +105,7 @@ stg.block @balance(%probs: !probs, %choice: !choices) {
     %p = stg.if @router = "softmax" -> !probs {
       stg.yield %probs : !probs
     } else {
-      %q = stg.if @router = "sigmoid" -> !probs {
+      %q = stg.if @router = "sigmoid" | "sqrtsoftplus" -> !probs {
         %y, %sum = stg.divide_by_sum %probs <"router_shares"> : !probs
         stg.yield %y : !probs
       } else {
@@ -125,13 +135,9 @@ stg.block @balance(%probs: !probs, %choice: !choices) {
   stg.return
 }
 
-// The experts of each token, and their weights.
-stg.block @route(%n: !stream) -> (!weights, !choices) {
-  stg.option @router : "softmax" | "sigmoid" | "chosen" = "softmax" "scores of the experts"
-  stg.option @router_correction : bool = false "a correction of what is compared"
-  stg.option @normalized : bool = false "weights of a token are divided by their sum"
+// What the router says of the experts.
+stg.block @router_logits(%n: !stream) -> !logits {
   stg.option @router_bias : bool = false "bias of the router's logits"
-  stg.option @router_scaled : bool = false "weights are scaled by a constant"
   stg.option @router_z_loss : bool = false "a loss of the router's logits"
   stg.option @router_cap : bool = false "the router's logits are capped by a tanh"
   %router = stg.param "router" : !stg.tensor<[D, X], bf16>
@@ -156,17 +162,14 @@ stg.block @route(%n: !stream) -> (!weights, !choices) {
   } else {
     stg.yield
   }
-  %probs = stg.call @scores(%logits) : (!logits) -> !probs
-  %compared = stg.if @router_correction -> !probs {
-    %p = stg.param "router_correction" : !stg.tensor<[X], bf16>
-    %b = stg.cast %p <"router_correction"> : !stg.tensor<[X], bf16> -> !stg.tensor<[X], f32>
-    %y = stg.bias_add %probs, %b <"router_compared"> : !probs, !stg.tensor<[X], f32>
-    stg.yield %y : !probs
-  } else {
-    stg.yield %probs : !probs
-  }
-  %chosen, %choice = stg.call @choose(%probs, %compared) : (!probs, !probs) -> (!weights, !choices)
-  stg.call @balance(%probs, %choice) : (!probs, !choices) -> ()
+  stg.return %logits : !logits
+}
+
+// The weights of the experts that a token has.
+stg.block @weigh(%chosen: !weights) -> !weights {
+  stg.option @router : "softmax" | "sigmoid" | "sqrtsoftplus" | "chosen" = "softmax" "scores of the experts"
+  stg.option @normalized : bool = false "weights of a token are divided by their sum"
+  stg.option @router_scaled : bool = false "weights are scaled by a constant"
   %w = stg.if @router = "chosen" -> !weights {
     %y = stg.softmax %chosen <"router_softmax"> : !weights
     stg.yield %y : !weights
@@ -187,7 +190,37 @@ stg.block @route(%n: !stream) -> (!weights, !choices) {
   } else {
     stg.yield %w : !weights
   }
-  stg.return %scaled, %choice : !weights, !choices
+  stg.return %scaled : !weights
+}
+
+// The experts of each token, and their weights.
+stg.block @route(%n: !stream) -> (!weights, !choices) {
+  stg.option @router_correction : bool = false "a correction of what is compared"
+  %logits = stg.call @router_logits(%n) : (!stream) -> !logits
+  %probs = stg.call @scores(%logits) : (!logits) -> !probs
+  %compared = stg.if @router_correction -> !probs {
+    %p = stg.param "router_correction" : !stg.tensor<[X], bf16>
+    %b = stg.cast %p <"router_correction"> : !stg.tensor<[X], bf16> -> !stg.tensor<[X], f32>
+    %y = stg.bias_add %probs, %b <"router_compared"> : !probs, !stg.tensor<[X], f32>
+    stg.yield %y : !probs
+  } else {
+    stg.yield %probs : !probs
+  }
+  %chosen, %choice = stg.call @choose(%probs, %compared) : (!probs, !probs) -> (!weights, !choices)
+  stg.call @balance(%probs, %choice) : (!probs, !choices) -> ()
+  %w = stg.call @weigh(%chosen) : (!weights) -> !weights
+  stg.return %w, %choice : !weights, !choices
+}
+
+// The same where a table says of each token which experts it has.
+stg.block @route_by_table(%n: !stream, %tokens: !ids) -> (!weights, !choices) {
+  %logits = stg.call @router_logits(%n) : (!stream) -> !logits
+  %probs = stg.call @scores(%logits) : (!logits) -> !probs
+  %table = stg.param "expert_table" {frozen} : !expert_table
+  %choice = stg.embedding %table, %tokens <"router_table"> : !expert_table, !ids
+  %chosen = stg.take %probs, %choice <"router_take"> : !probs, !choices
+  %w = stg.call @weigh(%chosen) : (!weights) -> !weights
+  stg.return %w, %choice : !weights, !choices
 }
 
 // The expert that all tokens see.
@@ -235,6 +268,7 @@ stg.block @expert_hidden(%rows: !buffers) -> !hidden {
   stg.option @expert_gated : bool = true "gate and up, or one matrix"
   stg.option @expert_limited : bool = false "neither what a gate of the experts gives nor up is beyond a limit"
   stg.option @clamped : bool = false "gate and up are limited, and up is one more"
+  stg.option @gate_limited : bool = false "gate and up are limited"
   %h = stg.if @expert_gated -> !hidden {
     %e = stg.if @expert_limited -> !hidden {
       %l = stg.call @limited_hidden(%rows) : (!buffers) -> !hidden
@@ -249,7 +283,13 @@ stg.block @expert_hidden(%rows: !buffers) -> !hidden {
       } else {
         stg.yield %p : !pairs
       }
-      %y = stg.glu silu %gu {clamped, stg.options = {function = "activation", clamped = "clamped"}} <"swiglu"> : !pairs
+      %y = stg.if @gate_limited -> !hidden {
+        %z = stg.glu silu %gu {limited, stg.options = {function = "activation"}} <"swiglu"> : !pairs
+        stg.yield %z : !hidden
+      } else {
+        %z = stg.glu silu %gu {clamped, stg.options = {function = "activation", clamped = "clamped"}} <"swiglu"> : !pairs
+        stg.yield %z : !hidden
+      }
       stg.yield %y : !hidden
     }
     stg.yield %e : !hidden
@@ -345,26 +385,11 @@ stg.block @experts_or_nothing(%n: !stream) -> !stream {
   stg.return %y : !stream
 }
 
-stg.block @experts(%n: !stream) -> !stream {
+// What the experts of tokens give, `c`, with the shared expert.
+stg.block @with_shared_expert(%n: !stream, %c: !stream) -> !stream {
   stg.option @shared_expert : bool = false "a feed-forward network that all tokens see"
-  stg.option @expert_latent : bool = false "experts work in a space of XL dimensions"
-  stg.option @identity_experts : bool = false "further XI experts give what they read"
   stg.option @routed_scaled : bool = false "what the chosen experts give, times a constant"
   stg.option @sum_scaled : bool = false "the sum with the shared expert, times a constant"
-  %c = stg.if @identity_experts -> !stream {
-    %s = stg.call @experts_or_nothing(%n) : (!stream) -> !stream
-    stg.yield %s : !stream
-  } else {
-    %w, %choice = stg.call @route(%n) : (!stream) -> (!weights, !choices)
-    %t = stg.if @expert_latent -> !stream {
-      %s = stg.call @latent_experts(%n, %w, %choice) : (!stream, !weights, !choices) -> !stream
-      stg.yield %s : !stream
-    } else {
-      %s = stg.call @chosen_experts(%n, %w, %choice) : (!stream, !weights, !choices) -> !stream
-      stg.yield %s : !stream
-    }
-    stg.yield %t : !stream
-  }
   %r = stg.if @routed_scaled -> !stream {
     // No trace has the value of the constant.
     %k = stg.splat 1 : !stream
@@ -388,6 +413,43 @@ stg.block @experts(%n: !stream) -> !stream {
   } else {
     stg.yield %r : !stream
   }
+  stg.return %y : !stream
+}
+
+stg.block @experts(%n: !stream) -> !stream {
+  stg.option @expert_latent : bool = false "experts work in a space of XL dimensions"
+  stg.option @identity_experts : bool = false "further XI experts give what they read"
+  %c = stg.if @identity_experts -> !stream {
+    %s = stg.call @experts_or_nothing(%n) : (!stream) -> !stream
+    stg.yield %s : !stream
+  } else {
+    %w, %choice = stg.call @route(%n) : (!stream) -> (!weights, !choices)
+    %t = stg.if @expert_latent -> !stream {
+      %s = stg.call @latent_experts(%n, %w, %choice) : (!stream, !weights, !choices) -> !stream
+      stg.yield %s : !stream
+    } else {
+      %s = stg.call @chosen_experts(%n, %w, %choice) : (!stream, !weights, !choices) -> !stream
+      stg.yield %s : !stream
+    }
+    stg.yield %t : !stream
+  }
+  %y = stg.call @with_shared_expert(%n, %c) : (!stream, !stream) -> !stream
+  stg.return %y : !stream
+}
+
+// With its normalization, and without the residual stream.
+stg.block @experts_branch(%x: !stream) -> !stream {
+  %n = stg.call @before(%x) {part = "ffn"} : (!stream) -> !stream
+  %y = stg.call @experts(%n) : (!stream) -> !stream
+  stg.return %y : !stream
+}
+
+// The same where a table says of each token which experts it has.
+stg.block @table_experts_branch(%x: !stream, %tokens: !ids) -> !stream {
+  %n = stg.call @before(%x) {part = "ffn"} : (!stream) -> !stream
+  %w, %choice = stg.call @route_by_table(%n, %tokens) : (!stream, !ids) -> (!weights, !choices)
+  %c = stg.call @chosen_experts(%n, %w, %choice) : (!stream, !weights, !choices) -> !stream
+  %y = stg.call @with_shared_expert(%n, %c) : (!stream, !stream) -> !stream
   stg.return %y : !stream
 }
 

@@ -13,6 +13,7 @@ stg.symbol @F "feed-forward size"
 
 // `activation(gate) * up`, of one projection.
 stg.block @fused_gate(%x: !stream) -> !hidden {
+  stg.option @gate_limited : bool = false "gate and up are limited"
   stg.option @prefix : string = "" "before the names of parameters and ops"
   stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "silu" "of the gate"
   stg.option @glu : string = "swiglu" "name of the gated activation"
@@ -26,7 +27,7 @@ stg.block @fused_gate(%x: !stream) -> !hidden {
   } else {
     stg.yield %p : !stg.tensor<[B, S, 2, F], bf16>
   }
-  %h = stg.glu silu %gu {stg.options = {function = "activation"}} <"{prefix}{glu}"> : !stg.tensor<[B, S, 2, F], bf16>
+  %h = stg.glu silu %gu {limited, stg.options = {function = "activation", limited = "gate_limited"}} <"{prefix}{glu}"> : !stg.tensor<[B, S, 2, F], bf16>
   stg.return %h : !hidden
 }
 

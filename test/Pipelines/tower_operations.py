@@ -281,6 +281,27 @@ def selected(S, h, heads, q, count=2048, index_heads=64, n=128, r=64, v=128, ran
     return 2 * S * (products + index) + 2 * heads * (n + r + v) * seen + scores
 
 
+def of_blocks(S, h, heads, q, f, X, V, kinds, groups, count, size=512, rank=1024, index_heads=64, index_size=128, window=128,
+              streams=4, chosen=7):
+    """Queries of a latent, keys that are values, an output in groups, and what blocks of tokens are made of. Pairs are
+    counted one query after the other: of the window, and of the blocks that end there or before."""
+    total = 2 * S * h * V + 2 * S * streams * h * (streams + 1)
+    for kind in kinds:
+        products = h * q + q * heads * size + h * size + heads * size * rank + groups * rank * h
+        pairs = sum(min(t, window) for t in range(1, S + 1))
+        if kind == 4:
+            products += 4 * h * size + 4 * h * index_size + q * index_heads * index_size + h * index_heads
+            pairs += sum(min(t // 4, count) for t in range(1, S + 1))
+            total += sum(t // 4 for t in range(1, S + 1)) * (index_heads * (2 * index_size + 3) + 1)
+        elif kind:
+            products += 2 * h * size
+            pairs += sum(t // kind for t in range(1, S + 1))
+        # What reads the streams, the sum of them, and what mixes them.
+        connection = streams * h * (streams**2 + 2 * streams) + streams * h + streams**2 * h
+        total += 2 * S * (products + 2 * connection) + 4 * heads * size * pairs + experts(S, h, f, X, chosen)
+    return total
+
+
 def narrow_values(S, h, heads, keys, size, values, window=None):
     """Heads of values of a size of their own; each token sees those before it, or so many of them."""
     seen = S * (S + 1) // 2 if window is None else window * (window + 1) // 2 + (S - window) * window
@@ -414,6 +435,8 @@ def main():
         "llama3.2-11b-vision": tiled(4096, 14336, 40, 8, 32, 8, 128256),
         "deepseek-v3.2": 61 * selected(4096, 7168, 128, 1536) + 3 * 6 * 4096 * 7168 * 18432
         + 58 * experts(4096, 7168, 2048, 256, 9) + 2 * 4096 * 7168 * 129280,
+        "deepseek-v4-flash": of_blocks(4096, 4096, 64, 1024, 2048, 256, 129280, [0, 0, *(20 * [4, 128]), 4], 8, 512),
+        "deepseek-v4-pro": of_blocks(4096, 7168, 128, 1536, 3072, 384, 129280, [128, 128, *(29 * [4, 128]), 4], 16, 1024),
         "glm-5": 78 * selected(4096, 6144, 64, 2048, index_heads=32, n=192, v=256) + 3 * 6 * 4096 * 6144 * 12288
         + 75 * experts(4096, 6144, 2048, 256, 9) + 2 * 4096 * 6144 * 154880,
         "gemma-4-31b": gemma4_tower(5376, 1152, 16, 72, 4304, 27) + gemma4(5376, 21504, 10 * "lllllg", 32, 16, (4, 1), 1024),

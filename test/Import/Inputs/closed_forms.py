@@ -268,6 +268,50 @@ def deepseek_v32(c):
     return sigmoid_mixture(c, latent_attention(c) + selection(c))
 
 
+def kinds_of_blocks(c):
+    """Of each layer the tokens of a block, 0 if there are none: 4 overlap and are selected."""
+    L = c.get("num_hidden_layers", 43)
+    rates = {"sliding_attention": 0, "compressed_sparse_attention": 4, "heavily_compressed_attention": 128}
+    if c.get("layer_types"):
+        return [rates[kind] for kind in c["layer_types"][:L]]
+    if c.get("compress_ratios"):
+        return c["compress_ratios"][:L]
+    return [128, 128, *(4 if i % 2 else 128 for i in range(L - 2))][:L]
+
+
+def deepseek_v4(c):
+    """Queries of a latent, one key that is its value, and an output in groups; where there are blocks,
+    values, scores and places of them, once more for what selects; two connections of each layer."""
+    c = {"hidden_size": 4096, "vocab_size": 129280, "num_attention_heads": 64, "head_dim": 512, "q_lora_rank": 1024,
+         "o_groups": 8, "o_lora_rank": 1024, "moe_intermediate_size": 2048, "n_routed_experts": 256, "num_experts_per_tok": 6,
+         "hc_mult": 4, "index_n_heads": 64, "index_head_dim": 128, "num_hash_layers": 3} | c
+    D, H, E, Q, V, X, n = (c[k] for k in ("hidden_size", "num_attention_heads", "head_dim", "q_lora_rank", "vocab_size",
+                                          "n_routed_experts", "hc_mult"))
+    rates = dict(c.get("compress_rates") or {})
+    four = rates.get("compressed_sparse_attention", c.get("compress_rate_csa") or 4)
+    many = rates.get("heavily_compressed_attention", c.get("compress_rate_hca") or 128)
+    G, O, I, J = c["o_groups"], c["o_lora_rank"], c["index_n_heads"], c["index_head_dim"]
+
+    def compressor(tokens, series, size):
+        return 2 * D * series * size + tokens * series * size + size
+
+    attention = D * Q + Q + Q * H * E + D * E + E + H + H * E * O + G * O * D
+    connection = n * D * (2 + n) * n + (2 + n) * n + 3
+    expert = gated(D, c["moe_intermediate_size"])
+    total = active = n * D * n + n + 1 + D + V * D * (1 if c.get("tie_word_embeddings", False) else 2)
+    for layer, kind in enumerate(kinds_of_blocks(c)):
+        common = attention + 2 * connection + 2 * D + D * X + expert
+        if kind == 4:
+            common += compressor(four, 2, E) + compressor(four, 2, J) + Q * I * J + D * I
+        elif kind:
+            common += compressor(many, 1, E)
+        types = c.get("mlp_layer_types")
+        hashed = types[layer] == "hash_moe" if types else layer < c["num_hash_layers"]
+        common += 0 if hashed else X
+        total, active = total + common + X * expert, active + common + c["num_experts_per_tok"] * expert
+    return total, active, V * D
+
+
 def glm4_moe(c):
     bias, E = c.get("attention_bias", False), c.get("head_dim")
     E = E or c["hidden_size"] // c["num_attention_heads"]
@@ -1352,7 +1396,7 @@ FAMILIES = {
     "bloom": bloom, "cohere": cohere, "cohere2": cohere, "granite": granite,
     "granitemoe": granitemoe, "granitemoeshared": granitemoe, "llama4": llama4,
     "llama4_text": llama4_text,
-    "deepseek_v2": deepseek_v2, "deepseek_v3": deepseek_v3, "deepseek_v32": deepseek_v32, "gemma2": gemma2,
+    "deepseek_v2": deepseek_v2, "deepseek_v3": deepseek_v3, "deepseek_v32": deepseek_v32, "deepseek_v4": deepseek_v4, "gemma2": gemma2,
     "gemma3_text": gemma3_text, "glm4_moe": glm4_moe, "gpt_oss": gpt_oss,
     "code_llama": llama, "gpt-sw3": gpt2, "kimi_k2": deepseek_v3, "qwen2_moe": qwen2_moe,
     "deepseek": deepseek, "exaone4": exaone4, "olmo2": olmo2, "olmo3": olmo2, "olmoe": olmoe,

@@ -208,6 +208,22 @@ def draw_deepseek_v32(draw):
                                      "index_head_dim": draw.choice([4, 10])}
 
 
+def draw_deepseek_v4(draw):
+    L, H = draw.randint(1, 9), draw.choice([4, 8])
+    kinds = ["sliding_attention", "compressed_sparse_attention", "heavily_compressed_attention"]
+    layers = draw.choice([{"compress_ratios": [draw.choice([0, 4, 128]) for _ in range(L + 1)]}, {},
+                          {"layer_types": [draw.choice(kinds) for _ in range(L)]}])
+    tables = draw.choice([{}, {"num_hash_layers": draw.randint(0, L)},
+                          {"mlp_layer_types": [draw.choice(["hash_moe", "moe"]) for _ in range(L)]}])
+    rates = draw.choice([{}, {"compress_rates": {kinds[1]: 8, kinds[2]: 32}}, {"compress_rate_csa": 2}, {"compress_rate_hca": 64}])
+    return layers | tables | rates | {
+        "hidden_size": draw.choice([24, 40]), "num_hidden_layers": L, "num_attention_heads": H, "head_dim": draw.choice([16, 24]),
+        "qk_rope_head_dim": 8, "q_lora_rank": draw.choice([8, 12]), "o_groups": draw.choice([1, 2, 4]), "o_lora_rank": draw.choice([6, 10]),
+        "moe_intermediate_size": draw.choice([12, 20]), "n_routed_experts": draw.choice([4, 6]), "num_experts_per_tok": draw.choice([1, 2]),
+        "hc_mult": draw.choice([2, 4]), "index_n_heads": draw.choice([1, 3]), "index_head_dim": draw.choice([8, 12]), "index_topk": 16,
+        "vocab_size": draw.randint(100, 999), "sliding_window": 16, "tie_word_embeddings": draw.random() < 0.3}
+
+
 def draw_kimi_linear(draw):
     sizes = draw_deepseek(draw)
     sizes["num_experts"], sizes["num_experts_per_token"] = sizes.pop("n_routed_experts"), sizes.pop("num_experts_per_tok")
