@@ -45,7 +45,10 @@ static Value repeatHeads(Value value, SymExpr heads, OpBuilder &builder) {
 void RepeatHeads::runOnOperation() {
   getOperation().walk([](AttentionOp op) {
     SymExpr heads = op.getQuery().getType().getShape()[kHeads];
-    if (op.getKey().getType().getShape()[kHeads] == heads)
+    DimAttr own = op.getKey().getType().getDim(kHeads);
+    // One without a name is there for all heads of queries.
+    if (own.getExtent() == heads ||
+        (own.getExtent().isOne() && own.getNames().empty()))
       return;
     OpBuilder builder(op);
     auto repeat = [&](OpOperand &key, OpOperand &value) {
