@@ -81,6 +81,8 @@ SEQUENCES = {"d_model": 64, "encoder_layers": 4, "decoder_layers": 4, "encoder_a
 CONFIGS = {
     "afmoe": decoder(**SIZE, **WINDOW, **EXPERTS, num_dense_layers=2, num_shared_experts=1, mup_enabled=True),
     "albert": ENCODER | {"architectures": ["AlbertForPreTraining"], "vocab_size": 128, "embedding_size": 32, "max_position_embeddings": 32},
+    "altclip": {"projection_dim": 32, "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 34, "project_dim": 24},
+             "vision_config": ENCODER | {"image_size": 32, "patch_size": 8}},
     "apertus": decoder(),
     "arcee": decoder(),
     "aria": {"text_config": decoder(moe_num_experts=8, moe_topk=2, max_position_embeddings=512), "vision_config": VISION | {"image_size": 140, "patch_size": 2}},
@@ -111,6 +113,8 @@ CONFIGS = {
     "bloom": {"hidden_size": 64, "n_layer": 8, "n_head": 8, "vocab_size": 128, "seq_length": 32},
     "chameleon": decoder(swin_norm=True),
     "chatglm": alike(ffn_hidden_size=96, kv_channels=8, multi_query_attention=True, multi_query_group_num=4, add_qkv_bias=True),
+    "chinese_clip": {"projection_dim": 32, "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32},
+             "vision_config": ENCODER | {"image_size": 32, "patch_size": 8}},
     "clip": {"projection_dim": 32, "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32},
              "vision_config": ENCODER | {"image_size": 32, "patch_size": 8}},
     "clip_text_model": ENCODER | {"architectures": ["CLIPTextModelWithProjection"], "vocab_size": 128, "max_position_embeddings": 32,
@@ -230,6 +234,7 @@ CONFIGS = {
     "hy_v3": decoder(**SIZE, **EXPERTS),
     "idefics3": {"scale_factor": 2, "text_config": decoder(), "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
     "ijepa": ENCODER | {"architectures": ["IJepaForImageClassification"], "image_size": 32, "patch_size": 8},
+    "imagegpt": few() | {"vocab_size": 129},
     "internlm2": decoder(bias=False),
     "internlm3": decoder(**SIZE),
     "internvl": {"text_config": {"model_type": "qwen3"} | decoder(**SIZE),
@@ -277,6 +282,7 @@ CONFIGS = {
                                                    "patch_size": 8}},
     "longcat_flash": alike(**LATENT_SIZES, q_lora_rank=24, n_routed_experts=8, zero_expert_num=8, moe_topk=4,
                            expert_ffn_hidden_size=32),
+    "longformer": ENCODER | {"architectures": ["LongformerForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34, "attention_window": 8},
     "m2m_100": SEQUENCES,
     "mamba": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128},
     "mamba2": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128, "num_heads": 16, "head_dim": 8,
@@ -338,6 +344,7 @@ CONFIGS = {
     "olmo_hybrid": decoder(**DELTA),
     "olmoe": decoder(num_experts=8, num_experts_per_tok=2),
     "openai-gpt": few(),
+    "openai_privacy_filter": decoder(**SIZE, **WINDOW, architectures=["OpenAIPrivacyFilterForTokenClassification"], num_labels=8, num_local_experts=8, num_experts_per_tok=2),
     "openelm": {"model_dim": 64, "num_transformer_layers": 8, "head_dim": 4, "num_gqa_groups": 2, "vocab_size": 128, "max_context_length": 32,
                 "qkv_multipliers": 0.5, "ffn_multipliers": [0.5, 2.0], "ffn_dim_divisor": 16},
     "opt": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "ffn_dim": 96, "vocab_size": 128,
@@ -456,6 +463,7 @@ CONFIGS = {
     "xlm": {"architectures": ["XLMWithLMHeadModel"], "vocab_size": 128, "emb_dim": 64, "n_layers": 8, "n_heads": 8, "max_position_embeddings": 32,
             "n_langs": 4},
     "xlm-roberta-xl": ENCODER | {"architectures": ["XLMRobertaXLForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
+    "xmod": ENCODER | {"architectures": ["XmodForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34, "languages": ["a", "b", "c"]},
     "yolos": ENCODER | {"architectures": ["YolosForObjectDetection"], "image_size": [32, 64], "patch_size": 8, "num_detection_tokens": 7},
     "zamba2": decoder(layers_block_type=["mamba", "hybrid"] * 4, num_mem_blocks=2, adapter_rank=4, n_mamba_heads=16,
                       mamba_ngroups=2, mamba_d_state=8, chunk_size=8),
@@ -485,9 +493,9 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
               "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo", "aria", "paddleocr_vl",
               "deepseek_vl_v2", "mistral3_mistral4", "pixtral", "audioflamingo3", "deepseek_vl",
-              "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm")
+              "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm", "altclip", "chinese_clip")
 # Samples are compared with those that a rank has at a time.
-PAIRS = ("clip", "siglip", "siglip2")
+PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip")
 # What is made of parameters alone, such as heads of relative positions, each rank makes for what it has at a time.
 OF_PARAMETERS = ("deberta", "deberta-v2", "swinv2", "wav2vec2-conformer")
 BATCH = 16

@@ -36,16 +36,70 @@ def bert(c):
     total = tables * D + norm(D)
     total += c.get("num_hidden_layers", 12) * block(D, c.get("intermediate_size", 3072))
     kind = (c.get("architectures") or ["BertModel"])[0]
-    if kind != "BertForMaskedLM":
+    if kind not in ("BertForMaskedLM", "BertForTokenClassification", "BertForQuestionAnswering"):
         total += linear(D, D)
     if kind in ("BertForMaskedLM", "BertForPreTraining"):
         total += linear(D, D) + norm(D) + V
         total += 0 if c.get("tie_word_embeddings", True) else V * D
     if kind == "BertForPreTraining":
         total += linear(D, 2)
-    if kind == "BertForSequenceClassification":
+    if kind in ("BertForSequenceClassification", "BertForTokenClassification"):
         total += linear(D, classes(c))
-    return total
+    return total + (linear(D, 2) if kind == "BertForQuestionAnswering" else 0)
+
+
+def distilbert(c):
+    """BERT without types of tokens, whose pooler classes alone have."""
+    c = {"hidden_size": 768, "num_hidden_layers": 6} | c
+    kind = kind_of(c)
+    pooler = 0 if kind in ("ForMaskedLM", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering") else 1
+    return bert(c | {"type_vocab_size": 0, "architectures": ["Bert" + kind]}) - pooler * linear(c["hidden_size"], c["hidden_size"])
+
+
+def longformer(c):
+    """RoBERTa, and second projections of queries, keys and values."""
+    D = c.get("hidden_size", 768)
+    return xlm_roberta(c) + c.get("num_hidden_layers", 12) * linear(D, 3 * D)
+
+
+def xmod(c):
+    """RoBERTa, and of each language two matrices in each layer."""
+    D, large = c.get("hidden_size", 768), c.get("pre_norm", False)
+    narrow = D // c.get("adapter_reduction_factor", 2)
+    layer = len(c.get("languages") or [0]) * (linear(D, narrow) + linear(narrow, D)) + (norm(D) if c.get("adapter_layer_norm") else 0)
+    return xlm_roberta(c) + c.get("num_hidden_layers", 12) * layer + (norm(D) if large else 0)
+
+
+def privacy_filter(c):
+    c = {"hidden_size": 640, "intermediate_size": 640, "num_hidden_layers": 8, "num_attention_heads": 14, "num_key_value_heads": 2, "head_dim": 64,
+         "vocab_size": 200064, "num_local_experts": 128} | {key: value for key, value in c.items() if value is not None}
+    D, F, X, H, K, E = (c[key] for key in ("hidden_size", "intermediate_size", "num_local_experts", "num_attention_heads", "num_key_value_heads", "head_dim"))
+    bias = c.get("attention_bias", True)
+    layer = 2 * D + linear(D, (H + 2 * K) * E, bias) + linear(H * E, D, bias) + H + linear(D, X) + X * (linear(D, 2 * F) + linear(F, D))
+    labels = classes(c) if "num_labels" in c or "id2label" in c else 33
+    return c["vocab_size"] * D + c["num_hidden_layers"] * layer + D + (0 if kind_of(c) == "Model" else linear(D, labels))
+
+
+def imagegpt(c):
+    """GPT-2 with norms without a bias, and a row less in the head than in the table."""
+    D, L = c.get("n_embd", 512), c.get("n_layer", 24)
+    F, V = c.get("n_inner") or 4 * D, c.get("vocab_size", 513)
+    layer = linear(D, 3 * D) + linear(D, D) + linear(D, F) + linear(F, D) + 2 * D
+    return (V + c.get("n_positions", 1024)) * D + L * layer + D + (V - 1) * D
+
+
+def chinese_clip(c):
+    t, v, P = c.get("text_config") or {}, c.get("vision_config") or {}, c.get("projection_dim", 512)
+    text = bert(t) - linear(t.get("hidden_size", 768), t.get("hidden_size", 768))
+    return text + clip_vision(v) + (t.get("hidden_size", 768) + v.get("hidden_size", 768)) * P + 1
+
+
+def altclip(c):
+    """The encoder of texts has rows for no token among its positions, and a norm and a matrix behind it."""
+    t = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "vocab_size": 250002, "max_position_embeddings": 514, "type_vocab_size": 1,
+         "project_dim": 768} | (c.get("text_config") or {})
+    D, T, P = t["hidden_size"], t["project_dim"], c.get("projection_dim", 768)
+    return chinese_clip(c | {"text_config": t, "projection_dim": P}) + norm(D) + linear(D, T) + (T - D) * P
 
 
 def roberta(c):
@@ -1328,6 +1382,7 @@ def fsmt(c):
 
 FAMILIES = {
     # Texts.
+    "distilbert": distilbert, "longformer": longformer, "xmod": xmod, "openai_privacy_filter": privacy_filter,
     "dpr": dpr, "bert-generation": bert_generation, "roberta-prelayernorm": roberta_prelayernorm, "roc_bert": roc_bert,
     "xlm": xlm, "flaubert": xlm,
     "fsmt": fsmt, "mvp": lambda c: bart({"vocab_size": 50267} | c | {"model_type": "bart"}),
@@ -1349,7 +1404,7 @@ FAMILIES = {
     "mbart": bart, "mt5": mt5, "pegasus": pegasus, "plbart": bart, "t5": t5, "umt5": umt5, "whisper": whisper,
     "vision-encoder-decoder": trocr, "moonshine": moonshine, "musicgen_decoder": musicgen, "nllb-moe": nllb_moe, "switch_transformers": switch_transformers, "t5gemma": t5gemma,
     # Images and sound.
-    "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "metaclip_2": clip, "clip_vision_model": clip_vision,
+    "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "metaclip_2": clip, "chinese_clip": chinese_clip, "altclip": altclip, "imagegpt": imagegpt, "clip_vision_model": clip_vision,
     "wav2vec2-bert": wav2vec2_bert, "wavlm": wavlm, "wav2vec2-conformer": conformer,
     "segformer": segformer, "donut-swin": swin,
     "swin": swin, "swinv2": swin,

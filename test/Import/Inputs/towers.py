@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 270
+RUNS = 284
 
 
 def draw_encoder(draw):
@@ -35,14 +35,58 @@ def of_kind(draw, prefix, *kinds):
 
 
 def draw_bert(draw):
-    kinds = ["Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification"]
+    kinds = ["Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering"]
     return draw_encoder(draw) | labels(draw) | {
         "architectures": ["Bert" + draw.choice(kinds)], "type_vocab_size": draw.randint(1, 4),
         "tie_word_embeddings": draw.random() < 0.5}
 
 
+OF_TOKENS = ("ForTokenClassification", "ForQuestionAnswering")
+
+
 def draw_roberta(draw):
-    return draw_bert(draw) | of_kind(draw, "Roberta", "Model", "ForMaskedLM", "ForSequenceClassification")
+    return draw_bert(draw) | of_kind(draw, "Roberta", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS)
+
+
+def draw_distilbert(draw):
+    sizes = draw_bert(draw)
+    del sizes["type_vocab_size"]
+    return sizes | of_kind(draw, "DistilBert", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS)
+
+
+def draw_longformer(draw):
+    sizes, window = draw_roberta(draw), draw.choice([2, 8])
+    return sizes | of_kind(draw, "Longformer", "Model", "ForMaskedLM", "ForTokenClassification") | {
+        "attention_window": draw.choice([window, [window] * sizes["num_hidden_layers"]])}
+
+
+def draw_xmod(draw):
+    return draw_roberta(draw) | of_kind(draw, "Xmod", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS) | {
+        "languages": draw.choice([None, ["a"], ["a", "b", "c"]]), "pre_norm": draw.random() < 0.5, "adapter_layer_norm": draw.random() < 0.5,
+        "adapter_reuse_layer_norm": draw.random() < 0.5, "ln_before_adapter": draw.random() < 0.5, "adapter_reduction_factor": draw.choice([2, 3])}
+
+
+def draw_privacy_filter(draw):
+    return draw_encoder(draw) | labels(draw) | {
+        "architectures": ["OpenAIPrivacyFilter" + draw.choice(["Model", "ForTokenClassification"])], "num_key_value_heads": 1, "head_dim": draw.choice([8, 16]),
+        "num_local_experts": draw.choice([2, 4]), "num_experts_per_tok": draw.choice([1, 2]), "sliding_window": draw.choice([1, 4]),
+        "attention_bias": draw.random() < 0.5}
+
+
+def draw_imagegpt(draw):
+    sizes = draw_encoder(draw)
+    return {"n_embd": sizes["hidden_size"], "n_layer": sizes["num_hidden_layers"], "n_head": sizes["num_attention_heads"],
+            "vocab_size": sizes["vocab_size"], "n_positions": draw.randint(8, 64), "n_inner": draw.choice([None, 40])}
+
+
+def draw_chinese_clip(draw):
+    sizes = draw_clip(draw)
+    return sizes | {"text_config": sizes["text_config"] | {"type_vocab_size": draw.randint(1, 4)}}
+
+
+def draw_altclip(draw):
+    sizes = draw_chinese_clip(draw)
+    return sizes | {"text_config": sizes["text_config"] | {"project_dim": draw.choice([8, 20])}}
 
 
 def draw_xlm_roberta(draw):
@@ -943,6 +987,7 @@ def draw_fsmt(draw):
 
 DRAWS = {
     # Texts.
+    "distilbert": draw_distilbert, "longformer": draw_longformer, "xmod": draw_xmod, "openai_privacy_filter": draw_privacy_filter,
     "dpr": draw_dpr, "bert-generation": draw_bert_generation, "roberta-prelayernorm": draw_roberta_prelayernorm, "roc_bert": draw_roc_bert,
     "xlm": draw_xlm, "flaubert": draw_flaubert, "fsmt": draw_fsmt, "mvp": draw_bart,
     "layoutlmv3": draw_layoutlmv3,
@@ -968,7 +1013,7 @@ DRAWS = {
     "wav2vec2-bert": draw_wav2vec2_bert, "wavlm": draw_wavlm, "wav2vec2-conformer": draw_conformer,
     "segformer": draw_segformer, "donut-swin": draw_donut_swin,
     "swin": draw_swin, "swinv2": draw_swinv2,
-    "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": draw_clip, "metaclip_2": draw_clip,
+    "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": draw_clip, "metaclip_2": draw_clip, "chinese_clip": draw_chinese_clip, "altclip": draw_altclip, "imagegpt": draw_imagegpt,
     "clip_vision_model": draw_clip_vision_model, "data2vec-vision": draw_data2vec_vision, "deit": draw_deit,
     "dinov2": draw_dinov2, "dinov2_with_registers": draw_dinov2_with_registers, "dinov3_vit": draw_dinov3, "ijepa": draw_ijepa,
     "convnext": draw_scaled_convnext, "convnextv2": lambda draw: draw_convnext(draw, "ConvNextV2"),
