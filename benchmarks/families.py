@@ -244,6 +244,7 @@ CONFIGS = {
     "jais2": decoder(),
     "jamba": decoder(num_experts=8, num_experts_per_tok=2, mamba_d_state=4, mamba_dt_rank=4, attn_layer_period=4,
                      attn_layer_offset=1),
+    "jina_embeddings_v3": ENCODER | {"architectures": ["JinaEmbeddingsV3ForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
     "kimi_k25": {"text_config": decoder(max_position_embeddings=512, **LATENT, n_group=1, topk_group=1), "vision_config": {
         "vt_num_hidden_layers": 8, "vt_hidden_size": 32, "vt_intermediate_size": 48, "vt_num_attention_heads": 8, "patch_size": 56,
         "init_pos_emb_height": 8, "init_pos_emb_width": 8}},
@@ -311,6 +312,7 @@ CONFIGS = {
     "mixtral": decoder(num_local_experts=8, num_experts_per_tok=2),
     "mllama": {"text_config": decoder(cross_attention_layers=[1, 3, 5, 7]), "vision_config": VISION | {
         "num_global_layers": 4, "image_size": 28, "vision_output_dim": 192, "intermediate_layers_indices": [1, 2, 3, 4, 6]}},
+    "mobilebert": ENCODER | {"architectures": ["MobileBertForPreTraining"], "vocab_size": 128, "max_position_embeddings": 32, "embedding_size": 16, "intra_bottleneck_size": 32},
     "modernbert": ENCODER | {"architectures": ["ModernBertForMaskedLM"], "vocab_size": 128, "local_attention": 8,
                              "max_position_embeddings": 32},
     "modernbert-decoder": ENCODER | {"vocab_size": 128, "local_attention": 16, "max_position_embeddings": 32},
@@ -398,6 +400,7 @@ CONFIGS = {
     "recurrent_gemma": alike(attention_window_size=8, lru_width=64, num_key_value_heads=4),
     "rembert": ENCODER | {"architectures": ["RemBertForMaskedLM"], "vocab_size": 128, "input_embedding_size": 32, "output_embedding_size": 96,
                           "max_position_embeddings": 32},
+    "resnet": {"architectures": ["ResNetForImageClassification"], "hidden_sizes": [32, 64, 128, 256], "embedding_size": 8, "depths": [4, 4, 4, 4], "num_labels": 8},
     "roberta-prelayernorm": ENCODER | {"architectures": ["RobertaPreLayerNormForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
     "roberta": ENCODER | {"architectures": ["RobertaForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
     "roc_bert": ENCODER | {"architectures": ["RoCBertForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32, "shape_vocab_size": 64,
@@ -442,6 +445,7 @@ CONFIGS = {
     "vision-encoder-decoder": {"encoder": VISION | {"image_size": 32, "patch_size": 8},
                                "decoder": {"model_type": "trocr", "d_model": 64, "decoder_layers": 8, "decoder_attention_heads": 8,
                                            "decoder_ffn_dim": 96, "vocab_size": 128, "max_position_embeddings": 32}},
+    "visual_bert": ENCODER | {"architectures": ["VisualBertForPreTraining"], "vocab_size": 128, "max_position_embeddings": 28, "visual_embedding_dim": 24},
     "vit": ENCODER | {"image_size": 32, "patch_size": 8},
     "vit_mae": ENCODER | {"image_size": 40, "patch_size": 8, "decoder_hidden_size": 32, "decoder_num_attention_heads": 8,
                 "decoder_intermediate_size": 48, "decoder_num_hidden_layers": 8},
@@ -470,7 +474,7 @@ CONFIGS = {
 }
 # Models of models/ that are no configurations, and what makes them small.
 MODELS = {
-    "resnet": ["resnet-50", "--set=IM=32", "--set=C=8", "--set=NC=16"],
+    "resnet.mlir": ["resnet-50", "--set=IM=32", "--set=C=8", "--set=NC=16"],
     "dlrm": ["dlrm-stacked", "--set=NR=64", "--set=D=16", "--set=ND=32", "--set=J1=32", "--set=J2=16", "--set=NP=4",
              "--set=O1=32", "--set=O2=32", "--set=O3=32", "--set=O4=16"],
 }
@@ -493,7 +497,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
               "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo", "aria", "paddleocr_vl",
               "deepseek_vl_v2", "mistral3_mistral4", "pixtral", "audioflamingo3", "deepseek_vl",
-              "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm", "altclip", "chinese_clip")
+              "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm", "altclip", "chinese_clip", "mobilebert", "visual_bert")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip")
 # What is made of parameters alone, such as heads of relative positions, each rank makes for what it has at a time.

@@ -56,6 +56,56 @@ def distilbert(c):
     return bert(c | {"type_vocab_size": 0, "architectures": ["Bert" + kind]}) - pooler * linear(c["hidden_size"], c["hidden_size"])
 
 
+def mobilebert(c):
+    """Layers of a width of their own, between matrices from and to the stream."""
+    c = {"hidden_size": 512, "num_hidden_layers": 24, "intermediate_size": 512, "vocab_size": 30522, "embedding_size": 128, "intra_bottleneck_size": 128} | c
+    D, F, V, E, N = (c[key] for key in ("hidden_size", "intermediate_size", "vocab_size", "embedding_size", "intra_bottleneck_size"))
+    total = V * E + (c.get("max_position_embeddings", 512) + c.get("type_vocab_size", 2)) * D + linear(3 * E, D) + norm(D)
+    attention = 2 * (linear(D, N) + norm(N)) + linear(N, 2 * N) + linear(D, N) + linear(N, N) + norm(N)
+    networks = c.get("num_feedforward_networks", 4) * (linear(N, F) + linear(F, N) + norm(N))
+    total += c["num_hidden_layers"] * (attention + networks + linear(N, D) + norm(D))
+    kind = kind_of(c)
+    if kind in ("Model", "ForPreTraining", "ForSequenceClassification") and c.get("classifier_activation", True):
+        total += linear(D, D)
+    if kind in ("ForMaskedLM", "ForPreTraining"):
+        total += linear(D, D) + norm(D) + V + V * (D - E)
+    ends = {"ForPreTraining": 2, "ForSequenceClassification": classes(c), "ForTokenClassification": classes(c), "ForQuestionAnswering": 2}
+    return total + (linear(D, ends[kind]) if kind in ends else 0)
+
+
+def visual_bert(c):
+    """BERT with a pooler whatever reads it, and second tables of positions and types."""
+    D, kind = c.get("hidden_size", 768), kind_of(c)
+    tables = (c.get("max_position_embeddings", 512) + c.get("type_vocab_size", 2)) * D + linear(c.get("visual_embedding_dim", 512), D)
+    labels = linear(D, classes(c)) if kind in ("ForQuestionAnswering", "ForVisualReasoning") else 0
+    return bert(c | {"architectures": ["Bert" + (kind if kind == "ForPreTraining" else "Model")]}) + tables + labels
+
+
+def jina_embeddings(c):
+    """XLM-R without a table of positions."""
+    c = {"vocab_size": 250002, "hidden_size": 1024, "num_hidden_layers": 24, "intermediate_size": 4096, "type_vocab_size": 1} | c | {"max_position_embeddings": 0}
+    return roberta(c)
+
+
+def resnet(c):
+    """Convolutions without biases, each with two numbers of a normalization for each channel."""
+    widths, depths, stem = c.get("hidden_sizes", [256, 512, 1024, 2048]), c.get("depths", [3, 4, 6, 3]), c.get("embedding_size", 64)
+
+    def convolution(side, inputs, outputs):
+        return side * side * inputs * outputs + norm(outputs)
+
+    total, inputs = convolution(7, c.get("num_channels", 3), stem), stem
+    for width, depth in zip(widths, depths):
+        for _ in range(depth):
+            if c.get("layer_type") == "basic":
+                total += convolution(3, inputs, width) + convolution(3, width, width)
+            else:
+                total += convolution(1, inputs, width // 4) + convolution(3, width // 4, width // 4) + convolution(1, width // 4, width)
+            total += convolution(1, inputs, width) if inputs != width else 0
+            inputs = width
+    return total + (0 if kind_of(c) == "Model" else linear(widths[-1], classes(c)))
+
+
 def longformer(c):
     """RoBERTa, and second projections of queries, keys and values."""
     D = c.get("hidden_size", 768)
@@ -1383,6 +1433,7 @@ def fsmt(c):
 FAMILIES = {
     # Texts.
     "distilbert": distilbert, "longformer": longformer, "xmod": xmod, "openai_privacy_filter": privacy_filter,
+    "mobilebert": mobilebert, "visual_bert": visual_bert, "jina_embeddings_v3": jina_embeddings,
     "dpr": dpr, "bert-generation": bert_generation, "roberta-prelayernorm": roberta_prelayernorm, "roc_bert": roc_bert,
     "xlm": xlm, "flaubert": xlm,
     "fsmt": fsmt, "mvp": lambda c: bart({"vocab_size": 50267} | c | {"model_type": "bart"}),
@@ -1404,7 +1455,7 @@ FAMILIES = {
     "mbart": bart, "mt5": mt5, "pegasus": pegasus, "plbart": bart, "t5": t5, "umt5": umt5, "whisper": whisper,
     "vision-encoder-decoder": trocr, "moonshine": moonshine, "musicgen_decoder": musicgen, "nllb-moe": nllb_moe, "switch_transformers": switch_transformers, "t5gemma": t5gemma,
     # Images and sound.
-    "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "metaclip_2": clip, "chinese_clip": chinese_clip, "altclip": altclip, "imagegpt": imagegpt, "clip_vision_model": clip_vision,
+    "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "metaclip_2": clip, "chinese_clip": chinese_clip, "altclip": altclip, "imagegpt": imagegpt, "resnet": resnet, "clip_vision_model": clip_vision,
     "wav2vec2-bert": wav2vec2_bert, "wavlm": wavlm, "wav2vec2-conformer": conformer,
     "segformer": segformer, "donut-swin": swin,
     "swin": swin, "swinv2": swin,

@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 284
+RUNS = 292
 
 
 def draw_encoder(draw):
@@ -58,6 +58,31 @@ def draw_longformer(draw):
     sizes, window = draw_roberta(draw), draw.choice([2, 8])
     return sizes | of_kind(draw, "Longformer", "Model", "ForMaskedLM", "ForTokenClassification") | {
         "attention_window": draw.choice([window, [window] * sizes["num_hidden_layers"]])}
+
+
+def draw_mobilebert(draw):
+    sizes = draw_bert(draw)
+    del sizes["tie_word_embeddings"]
+    return sizes | of_kind(draw, "MobileBert", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", *OF_TOKENS) | {
+        "embedding_size": draw.choice([3, 7]), "intra_bottleneck_size": sizes["num_attention_heads"] * draw.choice([2, 5]),
+        "num_feedforward_networks": draw.randint(1, 4), "classifier_activation": draw.random() < 0.5, "normalization_type": draw.choice(["no_norm", "layer_norm"])}
+
+
+def draw_visual_bert(draw):
+    kinds = ["Model", "ForPreTraining", "ForQuestionAnswering", "ForVisualReasoning"]
+    return draw_bert(draw) | of_kind(draw, "VisualBert", *kinds) | {"visual_embedding_dim": draw.choice([6, 20])}
+
+
+def draw_jina_embeddings(draw):
+    return draw_roberta(draw) | of_kind(draw, "JinaEmbeddingsV3", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS)
+
+
+def draw_resnet(draw):
+    is_plain, stem = draw.random() < 0.5, draw.choice([4, 8])
+    widths = sorted(draw.sample([12, 16, 20, 24, 28], 4))
+    return labels(draw) | of_kind(draw, "ResNet", "Model", "ForImageClassification") | {
+        "layer_type": "basic" if is_plain else "bottleneck", "embedding_size": stem, "hidden_sizes": [stem] + widths[1:] if is_plain else widths,
+        "depths": [draw.randint(1, 4) for _ in range(4)], "num_channels": draw.choice([1, 3])}
 
 
 def draw_xmod(draw):
@@ -988,6 +1013,7 @@ def draw_fsmt(draw):
 DRAWS = {
     # Texts.
     "distilbert": draw_distilbert, "longformer": draw_longformer, "xmod": draw_xmod, "openai_privacy_filter": draw_privacy_filter,
+    "mobilebert": draw_mobilebert, "visual_bert": draw_visual_bert, "jina_embeddings_v3": draw_jina_embeddings,
     "dpr": draw_dpr, "bert-generation": draw_bert_generation, "roberta-prelayernorm": draw_roberta_prelayernorm, "roc_bert": draw_roc_bert,
     "xlm": draw_xlm, "flaubert": draw_flaubert, "fsmt": draw_fsmt, "mvp": draw_bart,
     "layoutlmv3": draw_layoutlmv3,
@@ -1013,7 +1039,7 @@ DRAWS = {
     "wav2vec2-bert": draw_wav2vec2_bert, "wavlm": draw_wavlm, "wav2vec2-conformer": draw_conformer,
     "segformer": draw_segformer, "donut-swin": draw_donut_swin,
     "swin": draw_swin, "swinv2": draw_swinv2,
-    "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": draw_clip, "metaclip_2": draw_clip, "chinese_clip": draw_chinese_clip, "altclip": draw_altclip, "imagegpt": draw_imagegpt,
+    "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": draw_clip, "metaclip_2": draw_clip, "chinese_clip": draw_chinese_clip, "altclip": draw_altclip, "imagegpt": draw_imagegpt, "resnet": draw_resnet,
     "clip_vision_model": draw_clip_vision_model, "data2vec-vision": draw_data2vec_vision, "deit": draw_deit,
     "dinov2": draw_dinov2, "dinov2_with_registers": draw_dinov2_with_registers, "dinov3_vit": draw_dinov3, "ijepa": draw_ijepa,
     "convnext": draw_scaled_convnext, "convnextv2": lambda draw: draw_convnext(draw, "ConvNextV2"),
