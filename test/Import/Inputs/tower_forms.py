@@ -30,6 +30,11 @@ def kind_of(c):
     return name[name.find("For" if "For" in name else "Model"):]
 
 
+def of_tokens(D, c):
+    """What says of each token what it is, or whether an answer begins or ends there."""
+    return {"ForTokenClassification": linear(D, classes(c)), "ForQuestionAnswering": linear(D, 2)}.get(kind_of(c), 0)
+
+
 def bert(c):
     D, V = c.get("hidden_size", 768), c.get("vocab_size", 30522)
     tables = V + c.get("max_position_embeddings", 512) + c.get("type_vocab_size", 2)
@@ -104,6 +109,20 @@ def resnet(c):
             total += convolution(1, inputs, width) if inputs != width else 0
             inputs = width
     return total + (0 if kind_of(c) == "Model" else linear(widths[-1], classes(c)))
+
+
+def led(c):
+    """BART with numbers of positions of each stack, and second projections of queries, keys and values of the encoder."""
+    c = {"d_model": 1024, "vocab_size": 50265, "encoder_layers": 12, "decoder_layers": 12, "encoder_ffn_dim": 4096, "decoder_ffn_dim": 4096} | c
+    D, rows = c["d_model"], c.get("max_encoder_position_embeddings", 16384) + c.get("max_decoder_position_embeddings", 1024)
+    return sequences(c, 0, True, False) + rows * D + c["encoder_layers"] * linear(D, 3 * D)
+
+
+def speech_to_text(c):
+    """Two convolutions over five frames, of each of which one half of the channels gates the other."""
+    c = {"d_model": 256, "vocab_size": 10000, "encoder_layers": 12, "decoder_layers": 6, "encoder_ffn_dim": 2048, "decoder_ffn_dim": 2048} | c
+    D, C = c["d_model"], c.get("conv_channels", 1024)
+    return sequences(c, 0, False, True) + linear(5 * c.get("input_feat_per_channel", 80), C) + linear(5 * C // 2, 2 * D)
 
 
 def longformer(c):
@@ -236,7 +255,9 @@ def electra(c):
     total, masked = narrow_bert({"vocab_size": 30522, "embedding_size": 128, "hidden_size": D} | given)
     total += c.get("num_hidden_layers", 12) * block(D, c.get("intermediate_size", 1024))
     total += masked if kind == "ElectraForMaskedLM" else 0
-    return total + (linear(D, D) + linear(D, 1) if kind == "ElectraForPreTraining" else 0)
+    ends = {"ElectraForPreTraining": linear(D, D) + linear(D, 1), "ElectraForSequenceClassification": linear(D, D) + linear(D, classes(c)),
+            "ElectraForTokenClassification": linear(D, classes(c)), "ElectraForQuestionAnswering": linear(D, 2)}
+    return total + ends.get(kind, 0)
 
 
 def t5(c):
@@ -314,9 +335,9 @@ def modernbert(c):
     if kind == "ModernBertForMaskedLM":
         total += V if c.get("decoder_bias", True) else 0
         total += 0 if c.get("tie_word_embeddings", True) else V * D
-    if kind == "ModernBertForSequenceClassification":
+    if kind in ("ModernBertForSequenceClassification", "ModernBertForTokenClassification"):
         total += linear(D, classes(c))
-    return total
+    return total + (linear(D, 2) if kind == "ModernBertForQuestionAnswering" else 0)
 
 
 def clip(c):
@@ -1266,8 +1287,9 @@ def rembert(c):
     E, O = c.get("input_embedding_size", 256), c.get("output_embedding_size", 1664)
     total = (V + c.get("max_position_embeddings", 512) + c.get("type_vocab_size", 2)) * E + norm(E) + linear(E, D)
     total += c.get("num_hidden_layers", 32) * block(D, c.get("intermediate_size", 4608))
-    total += linear(D, O) + norm(O) + linear(O, V) if kind == "ForMaskedLM" else linear(D, D)
-    return total + (linear(D, classes(c)) if kind == "ForSequenceClassification" else 0)
+    total += linear(D, O) + norm(O) + linear(O, V) if kind == "ForMaskedLM" else 0
+    total += linear(D, D) if kind in ("Model", "ForSequenceClassification") else 0
+    return total + of_tokens(D, c) + (linear(D, classes(c)) if kind == "ForSequenceClassification" else 0)
 
 
 def layoutlm(c):
@@ -1332,7 +1354,7 @@ def deberta(c):
     if kind == "ForMaskedLM":
         is_tied = c.get("tie_word_embeddings", True) or not c.get("legacy", True)
         total += linear(D, narrow) + norm(narrow) + V + (0 if is_tied else V * narrow)
-    return total + (linear(D, D) + linear(D, classes(c)) if kind == "ForSequenceClassification" else 0)
+    return total + of_tokens(D, c) + (linear(D, D) + linear(D, classes(c)) if kind == "ForSequenceClassification" else 0)
 
 
 def swin(c):
@@ -1436,6 +1458,7 @@ FAMILIES = {
     "mobilebert": mobilebert, "visual_bert": visual_bert, "jina_embeddings_v3": jina_embeddings,
     "dpr": dpr, "bert-generation": bert_generation, "roberta-prelayernorm": roberta_prelayernorm, "roc_bert": roc_bert,
     "xlm": xlm, "flaubert": xlm,
+    "led": led, "speech_to_text": speech_to_text,
     "fsmt": fsmt, "mvp": lambda c: bart({"vocab_size": 50267} | c | {"model_type": "bart"}),
     "layoutlmv3": layoutlmv3,
     "deberta": deberta, "deberta-v2": deberta,

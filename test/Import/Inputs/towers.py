@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 292
+RUNS = 296
 
 
 def draw_encoder(draw):
@@ -134,7 +134,7 @@ def draw_albert(draw):
 
 
 def draw_electra(draw):
-    kinds = ["Model", "ForMaskedLM", "ForPreTraining"]
+    kinds = ["Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", *OF_TOKENS]
     return draw_bert(draw) | {"architectures": ["Electra" + draw.choice(kinds)],
                               "embedding_size": draw.choice([4, 12, None])}
 
@@ -232,8 +232,22 @@ def draw_bart(draw):
                     "tie_word_embeddings": draw.random() < 0.5}
 
 
+def draw_led(draw):
+    sizes, window = draw_bart(draw), draw.choice([2, 8])
+    del sizes["scale_embedding"], sizes["max_position_embeddings"]
+    return sizes | {"max_encoder_position_embeddings": draw.randint(4, 60), "max_decoder_position_embeddings": draw.randint(4, 40),
+                    "attention_window": draw.choice([window, [window] * sizes["encoder_layers"]])}
+
+
+def draw_speech_to_text(draw):
+    sizes = draw_bart(draw)
+    del sizes["max_position_embeddings"]
+    return sizes | {"max_source_positions": draw.randint(8, 60), "max_target_positions": draw.randint(4, 40), "conv_channels": draw.choice([6, 16]),
+                    "input_feat_per_channel": draw.choice([8, 80])}
+
+
 def draw_modernbert(draw):
-    kinds = ["Model", "ForMaskedLM", "ForSequenceClassification"]
+    kinds = ["Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS]
     flags = ["norm_bias", "attention_bias", "mlp_bias", "decoder_bias", "classifier_bias"]
     return draw_encoder(draw) | labels(draw) | {
         "architectures": ["ModernBert" + draw.choice(kinds)], "local_attention": draw.choice([2, 5]),
@@ -277,15 +291,15 @@ def draw_flux(draw):
 
 
 def draw_data2vec_text(draw):
-    return draw_bert(draw) | of_kind(draw, "Data2VecText", "Model", "ForMaskedLM", "ForSequenceClassification")
+    return draw_bert(draw) | of_kind(draw, "Data2VecText", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS)
 
 
 def draw_megatron_bert(draw):
-    return draw_bert(draw) | of_kind(draw, "MegatronBert", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification")
+    return draw_bert(draw) | of_kind(draw, "MegatronBert", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", *OF_TOKENS)
 
 
 def draw_xlm_roberta_xl(draw):
-    return draw_bert(draw) | of_kind(draw, "XLMRobertaXL", "Model", "ForMaskedLM", "ForSequenceClassification")
+    return draw_bert(draw) | of_kind(draw, "XLMRobertaXL", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS)
 
 
 def draw_esm(draw):
@@ -296,12 +310,12 @@ def draw_esm(draw):
 
 
 def draw_ernie(draw):
-    return draw_bert(draw) | of_kind(draw, "Ernie", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification") | {
+    return draw_bert(draw) | of_kind(draw, "Ernie", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", *OF_TOKENS) | {
         "use_task_id": draw.random() < 0.5, "task_type_vocab_size": draw.randint(1, 4)}
 
 
 def draw_mpnet(draw):
-    sizes = draw_bert(draw) | of_kind(draw, "MPNet", "Model", "ForMaskedLM", "ForSequenceClassification")
+    sizes = draw_bert(draw) | of_kind(draw, "MPNet", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS)
     del sizes["type_vocab_size"]
     return sizes | {"relative_attention_num_buckets": draw.choice([8, 32])}
 
@@ -882,7 +896,7 @@ def draw_roformer(draw):
 
 
 def draw_rembert(draw):
-    return draw_bert(draw) | of_kind(draw, "RemBert", "Model", "ForMaskedLM", "ForSequenceClassification") | {
+    return draw_bert(draw) | of_kind(draw, "RemBert", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS) | {
         "tie_word_embeddings": False, "input_embedding_size": draw.choice([4, 12]), "output_embedding_size": draw.choice([8, 40])}
 
 
@@ -915,7 +929,7 @@ def draw_markuplm(draw):
 
 
 def draw_deberta_v2(draw):
-    config = draw_bert(draw) | of_kind(draw, "DebertaV2", "Model", "ForMaskedLM", "ForSequenceClassification")
+    config = draw_bert(draw) | of_kind(draw, "DebertaV2", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS)
     relative, groups = draw.random() < 0.8, draw.choice([1, 2])
     return config | {
         "type_vocab_size": draw.choice([0, 0, 3]), "relative_attention": relative, "position_buckets": draw.choice([-1, 4, 9]),
@@ -929,7 +943,7 @@ def draw_deberta(draw):
     config = draw_deberta_v2(draw)
     for key in ("position_buckets", "share_att_key", "norm_rel_ebd", "conv_kernel_size", "conv_groups", "conv_act"):
         del config[key]
-    return config | of_kind(draw, "Deberta", "Model", "ForMaskedLM", "ForSequenceClassification")
+    return config | of_kind(draw, "Deberta", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS)
 
 
 def draw_swin(draw, prefix="Swin"):
@@ -983,7 +997,7 @@ def draw_bert_generation(draw):
 
 
 def draw_roberta_prelayernorm(draw):
-    return draw_bert(draw) | of_kind(draw, "RobertaPreLayerNorm", "Model", "ForMaskedLM", "ForSequenceClassification")
+    return draw_bert(draw) | of_kind(draw, "RobertaPreLayerNorm", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS)
 
 
 def draw_roc_bert(draw):
@@ -1015,7 +1029,7 @@ DRAWS = {
     "distilbert": draw_distilbert, "longformer": draw_longformer, "xmod": draw_xmod, "openai_privacy_filter": draw_privacy_filter,
     "mobilebert": draw_mobilebert, "visual_bert": draw_visual_bert, "jina_embeddings_v3": draw_jina_embeddings,
     "dpr": draw_dpr, "bert-generation": draw_bert_generation, "roberta-prelayernorm": draw_roberta_prelayernorm, "roc_bert": draw_roc_bert,
-    "xlm": draw_xlm, "flaubert": draw_flaubert, "fsmt": draw_fsmt, "mvp": draw_bart,
+    "xlm": draw_xlm, "flaubert": draw_flaubert, "led": draw_led, "speech_to_text": draw_speech_to_text, "fsmt": draw_fsmt, "mvp": draw_bart,
     "layoutlmv3": draw_layoutlmv3,
     "deberta": draw_deberta, "deberta-v2": draw_deberta_v2,
     "markuplm": draw_markuplm,
