@@ -425,6 +425,7 @@ CONFIGS = {
     "smolvlm": {"scale_factor": 2, "text_config": decoder(), "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
     "solar_open": decoder(**SIZE, n_routed_experts=8, num_experts_per_tok=2, moe_intermediate_size=32),
     "speech_to_text": SEQUENCES | {"max_source_positions": 128, "max_target_positions": 32, "conv_channels": 32, "input_feat_per_channel": 16},
+    "squeezebert": ENCODER | {"architectures": ["SqueezeBertForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32, "q_groups": 8, "k_groups": 8, "v_groups": 8, "intermediate_groups": 8, "output_groups": 8},
     "stablelm": decoder(),
     "starcoder2": decoder(),
     "step3p5": decoder(**SIZE, **WINDOW, **EXPERTS, share_expert_dim=32, num_sliding_attention_heads=16, swiglu_limits=[0, 0, 0, 7.0] * 2,
@@ -499,7 +500,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
               "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo", "aria", "paddleocr_vl",
               "deepseek_vl_v2", "mistral3_mistral4", "pixtral", "audioflamingo3", "deepseek_vl",
-              "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm", "altclip", "chinese_clip", "mobilebert", "visual_bert", "led", "speech_to_text")
+              "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm", "altclip", "chinese_clip", "mobilebert", "visual_bert", "led", "speech_to_text", "squeezebert")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip")
 # What is made of parameters alone, such as heads of relative positions, each rank makes for what it has at a time.

@@ -125,6 +125,14 @@ def speech_to_text(c):
     return sequences(c, 0, False, True) + linear(5 * c.get("input_feat_per_channel", 80), C) + linear(5 * C // 2, 2 * D)
 
 
+def squeezebert(c):
+    """BERT with a pooler whatever reads it, and matrices of groups of elements."""
+    D, F = c.get("hidden_size", 768), c.get("intermediate_size", 3072)
+    saved = 3 * (D * D - D * D // c.get("q_groups", 4)) + sum(D * F - D * F // c.get(key, 4) for key in ("intermediate_groups", "output_groups"))
+    pooler = 0 if kind_of(c) in ("Model", "ForSequenceClassification") else linear(D, D)
+    return bert(c | {"architectures": ["Bert" + kind_of(c)]}) + pooler - c.get("num_hidden_layers", 12) * saved
+
+
 def longformer(c):
     """RoBERTa, and second projections of queries, keys and values."""
     D = c.get("hidden_size", 768)
@@ -1455,7 +1463,7 @@ def fsmt(c):
 FAMILIES = {
     # Texts.
     "distilbert": distilbert, "longformer": longformer, "xmod": xmod, "openai_privacy_filter": privacy_filter,
-    "mobilebert": mobilebert, "visual_bert": visual_bert, "jina_embeddings_v3": jina_embeddings,
+    "squeezebert": squeezebert, "mobilebert": mobilebert, "visual_bert": visual_bert, "jina_embeddings_v3": jina_embeddings,
     "dpr": dpr, "bert-generation": bert_generation, "roberta-prelayernorm": roberta_prelayernorm, "roc_bert": roc_bert,
     "xlm": xlm, "flaubert": xlm,
     "led": led, "speech_to_text": speech_to_text,

@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 296
+RUNS = 298
 
 
 def draw_encoder(draw):
@@ -58,6 +58,14 @@ def draw_longformer(draw):
     sizes, window = draw_roberta(draw), draw.choice([2, 8])
     return sizes | of_kind(draw, "Longformer", "Model", "ForMaskedLM", "ForTokenClassification") | {
         "attention_window": draw.choice([window, [window] * sizes["num_hidden_layers"]])}
+
+
+def draw_squeezebert(draw):
+    heads = draw.choice([1, 2])
+    width, groups = 12 * draw.choice([1, 2]), [draw.choice([1, 2, 4]) for _ in range(2)]
+    return draw_bert(draw) | of_kind(draw, "SqueezeBert", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS) | {
+        "hidden_size": width, "num_attention_heads": 2 * heads, "intermediate_size": 4 * draw.randint(3, 20), "q_groups": heads, "k_groups": heads, "v_groups": heads,
+        "intermediate_groups": groups[0], "output_groups": groups[1]}
 
 
 def draw_mobilebert(draw):
@@ -1027,7 +1035,7 @@ def draw_fsmt(draw):
 DRAWS = {
     # Texts.
     "distilbert": draw_distilbert, "longformer": draw_longformer, "xmod": draw_xmod, "openai_privacy_filter": draw_privacy_filter,
-    "mobilebert": draw_mobilebert, "visual_bert": draw_visual_bert, "jina_embeddings_v3": draw_jina_embeddings,
+    "squeezebert": draw_squeezebert, "mobilebert": draw_mobilebert, "visual_bert": draw_visual_bert, "jina_embeddings_v3": draw_jina_embeddings,
     "dpr": draw_dpr, "bert-generation": draw_bert_generation, "roberta-prelayernorm": draw_roberta_prelayernorm, "roc_bert": draw_roc_bert,
     "xlm": draw_xlm, "flaubert": draw_flaubert, "led": draw_led, "speech_to_text": draw_speech_to_text, "fsmt": draw_fsmt, "mvp": draw_bart,
     "layoutlmv3": draw_layoutlmv3,
