@@ -81,6 +81,8 @@ SEQUENCES = {"d_model": 64, "encoder_layers": 4, "decoder_layers": 4, "encoder_a
 CONFIGS = {
     "afmoe": decoder(**SIZE, **WINDOW, **EXPERTS, num_dense_layers=2, num_shared_experts=1, mup_enabled=True),
     "albert": ENCODER | {"architectures": ["AlbertForPreTraining"], "vocab_size": 128, "embedding_size": 32, "max_position_embeddings": 32},
+    "altclip": {"projection_dim": 32, "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 34, "project_dim": 24},
+             "vision_config": ENCODER | {"image_size": 32, "patch_size": 8}},
     "apertus": decoder(),
     "arcee": decoder(),
     "aria": {"text_config": decoder(moe_num_experts=8, moe_topk=2, max_position_embeddings=512), "vision_config": VISION | {"image_size": 140, "patch_size": 2}},
@@ -111,6 +113,8 @@ CONFIGS = {
     "bloom": {"hidden_size": 64, "n_layer": 8, "n_head": 8, "vocab_size": 128, "seq_length": 32},
     "chameleon": decoder(swin_norm=True),
     "chatglm": alike(ffn_hidden_size=96, kv_channels=8, multi_query_attention=True, multi_query_group_num=4, add_qkv_bias=True),
+    "chinese_clip": {"projection_dim": 32, "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32},
+             "vision_config": ENCODER | {"image_size": 32, "patch_size": 8}},
     "clip": {"projection_dim": 32, "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32},
              "vision_config": ENCODER | {"image_size": 32, "patch_size": 8}},
     "clip_text_model": ENCODER | {"architectures": ["CLIPTextModelWithProjection"], "vocab_size": 128, "max_position_embeddings": 32,
@@ -234,6 +238,7 @@ CONFIGS = {
     "hy_v3": decoder(**SIZE, **EXPERTS),
     "idefics3": {"scale_factor": 2, "text_config": decoder(), "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
     "ijepa": ENCODER | {"architectures": ["IJepaForImageClassification"], "image_size": 32, "patch_size": 8},
+    "imagegpt": few() | {"vocab_size": 129},
     "internlm2": decoder(bias=False),
     "internlm3": decoder(**SIZE),
     "internvl": {"text_config": {"model_type": "qwen3"} | decoder(**SIZE),
@@ -243,6 +248,7 @@ CONFIGS = {
     "jais2": decoder(),
     "jamba": decoder(num_experts=8, num_experts_per_tok=2, mamba_d_state=4, mamba_dt_rank=4, attn_layer_period=4,
                      attn_layer_offset=1),
+    "jina_embeddings_v3": ENCODER | {"architectures": ["JinaEmbeddingsV3ForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
     "kimi_k25": {"text_config": decoder(max_position_embeddings=512, **LATENT, n_group=1, topk_group=1), "vision_config": {
         "vt_num_hidden_layers": 8, "vt_hidden_size": 32, "vt_intermediate_size": 48, "vt_num_attention_heads": 8, "patch_size": 56,
         "init_pos_emb_height": 8, "init_pos_emb_width": 8}},
@@ -259,6 +265,7 @@ CONFIGS = {
     "layoutlm": ENCODER | {"architectures": ["LayoutLMForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32, "max_2d_position_embeddings": 64},
     "layoutlmv3": ENCODER | {"architectures": ["LayoutLMv3ForSequenceClassification"], "vocab_size": 128, "max_position_embeddings": 16,
                    "max_2d_position_embeddings": 64, "coordinate_size": 8, "shape_size": 16, "input_size": 24, "patch_size": 8},
+    "led": SEQUENCES | {"max_encoder_position_embeddings": 32, "max_decoder_position_embeddings": 32, "attention_window": 8},
     "lfm2": decoder(full_attn_idxs=[2, 6]),
     "lfm2_vl": {"projector_hidden_size": 48, "downsample_factor": 4,
                 "vision_config": VISION | {"patch_size": 64, "num_patches": 16, "vision_use_head": False},
@@ -281,6 +288,7 @@ CONFIGS = {
                                                    "patch_size": 8}},
     "longcat_flash": alike(**LATENT_SIZES, q_lora_rank=24, n_routed_experts=8, zero_expert_num=8, moe_topk=4,
                            expert_ffn_hidden_size=32),
+    "longformer": ENCODER | {"architectures": ["LongformerForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34, "attention_window": 8},
     "m2m_100": SEQUENCES,
     "mamba": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128},
     "mamba2": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128, "num_heads": 16, "head_dim": 8,
@@ -309,6 +317,7 @@ CONFIGS = {
     "mixtral": decoder(num_local_experts=8, num_experts_per_tok=2),
     "mllama": {"text_config": decoder(cross_attention_layers=[1, 3, 5, 7]), "vision_config": VISION | {
         "num_global_layers": 4, "image_size": 28, "vision_output_dim": 192, "intermediate_layers_indices": [1, 2, 3, 4, 6]}},
+    "mobilebert": ENCODER | {"architectures": ["MobileBertForPreTraining"], "vocab_size": 128, "max_position_embeddings": 32, "embedding_size": 16, "intra_bottleneck_size": 32},
     "modernbert": ENCODER | {"architectures": ["ModernBertForMaskedLM"], "vocab_size": 128, "local_attention": 8,
                              "max_position_embeddings": 32},
     "modernbert-decoder": ENCODER | {"vocab_size": 128, "local_attention": 16, "max_position_embeddings": 32},
@@ -342,6 +351,7 @@ CONFIGS = {
     "olmo_hybrid": decoder(**DELTA),
     "olmoe": decoder(num_experts=8, num_experts_per_tok=2),
     "openai-gpt": few(),
+    "openai_privacy_filter": decoder(**SIZE, **WINDOW, architectures=["OpenAIPrivacyFilterForTokenClassification"], num_labels=8, num_local_experts=8, num_experts_per_tok=2),
     "openelm": {"model_dim": 64, "num_transformer_layers": 8, "head_dim": 4, "num_gqa_groups": 2, "vocab_size": 128, "max_context_length": 32,
                 "qkv_multipliers": 0.5, "ffn_multipliers": [0.5, 2.0], "ffn_dim_divisor": 16},
     "opt": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "ffn_dim": 96, "vocab_size": 128,
@@ -395,6 +405,7 @@ CONFIGS = {
     "recurrent_gemma": alike(attention_window_size=8, lru_width=64, num_key_value_heads=4),
     "rembert": ENCODER | {"architectures": ["RemBertForMaskedLM"], "vocab_size": 128, "input_embedding_size": 32, "output_embedding_size": 96,
                           "max_position_embeddings": 32},
+    "resnet": {"architectures": ["ResNetForImageClassification"], "hidden_sizes": [32, 64, 128, 256], "embedding_size": 8, "depths": [4, 4, 4, 4], "num_labels": 8},
     "roberta-prelayernorm": ENCODER | {"architectures": ["RobertaPreLayerNormForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
     "roberta": ENCODER | {"architectures": ["RobertaForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
     "roc_bert": ENCODER | {"architectures": ["RoCBertForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32, "shape_vocab_size": 64,
@@ -417,6 +428,8 @@ CONFIGS = {
     "smollm3": decoder(),
     "smolvlm": {"scale_factor": 2, "text_config": decoder(), "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
     "solar_open": decoder(**SIZE, n_routed_experts=8, num_experts_per_tok=2, moe_intermediate_size=32),
+    "speech_to_text": SEQUENCES | {"max_source_positions": 128, "max_target_positions": 32, "conv_channels": 32, "input_feat_per_channel": 16},
+    "squeezebert": ENCODER | {"architectures": ["SqueezeBertForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32, "q_groups": 8, "k_groups": 8, "v_groups": 8, "intermediate_groups": 8, "output_groups": 8},
     "stablelm": decoder(),
     "starcoder2": decoder(),
     "step3p5": decoder(**SIZE, **WINDOW, **EXPERTS, share_expert_dim=32, num_sliding_attention_heads=16, swiglu_limits=[0, 0, 0, 7.0] * 2,
@@ -439,6 +452,7 @@ CONFIGS = {
     "vision-encoder-decoder": {"encoder": VISION | {"image_size": 32, "patch_size": 8},
                                "decoder": {"model_type": "trocr", "d_model": 64, "decoder_layers": 8, "decoder_attention_heads": 8,
                                            "decoder_ffn_dim": 96, "vocab_size": 128, "max_position_embeddings": 32}},
+    "visual_bert": ENCODER | {"architectures": ["VisualBertForPreTraining"], "vocab_size": 128, "max_position_embeddings": 28, "visual_embedding_dim": 24},
     "vit": ENCODER | {"image_size": 32, "patch_size": 8},
     "vit_mae": ENCODER | {"image_size": 40, "patch_size": 8, "decoder_hidden_size": 32, "decoder_num_attention_heads": 8,
                 "decoder_intermediate_size": 48, "decoder_num_hidden_layers": 8},
@@ -460,13 +474,14 @@ CONFIGS = {
     "xlm": {"architectures": ["XLMWithLMHeadModel"], "vocab_size": 128, "emb_dim": 64, "n_layers": 8, "n_heads": 8, "max_position_embeddings": 32,
             "n_langs": 4},
     "xlm-roberta-xl": ENCODER | {"architectures": ["XLMRobertaXLForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
+    "xmod": ENCODER | {"architectures": ["XmodForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34, "languages": ["a", "b", "c"]},
     "yolos": ENCODER | {"architectures": ["YolosForObjectDetection"], "image_size": [32, 64], "patch_size": 8, "num_detection_tokens": 7},
     "zamba2": decoder(layers_block_type=["mamba", "hybrid"] * 4, num_mem_blocks=2, adapter_rank=4, n_mamba_heads=16,
                       mamba_ngroups=2, mamba_d_state=8, chunk_size=8),
 }
 # Models of models/ that are no configurations, and what makes them small.
 MODELS = {
-    "resnet": ["resnet-50", "--set=IM=32", "--set=C=8", "--set=NC=16"],
+    "resnet.mlir": ["resnet-50", "--set=IM=32", "--set=C=8", "--set=NC=16"],
     "dlrm": ["dlrm-stacked", "--set=NR=64", "--set=D=16", "--set=ND=32", "--set=J1=32", "--set=J2=16", "--set=NP=4",
              "--set=O1=32", "--set=O2=32", "--set=O3=32", "--set=O4=16"],
 }
@@ -489,9 +504,9 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
               "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo", "aria", "paddleocr_vl",
               "deepseek_vl_v2", "mistral3_mistral4", "pixtral", "audioflamingo3", "deepseek_vl",
-              "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm")
+              "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm", "altclip", "chinese_clip", "mobilebert", "visual_bert", "led", "speech_to_text", "squeezebert")
 # Samples are compared with those that a rank has at a time.
-PAIRS = ("clip", "siglip", "siglip2")
+PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip")
 # What is made of parameters alone, such as heads of relative positions, each rank makes for what it has at a time.
 OF_PARAMETERS = ("deberta", "deberta-v2", "swinv2", "wav2vec2-conformer")
 BATCH = 16

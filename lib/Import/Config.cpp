@@ -94,6 +94,13 @@ static std::string getExpected(const Value &value, StringRef kind) {
   return expected;
 }
 
+static std::vector<std::string> spellAll(ArrayRef<Value> values) {
+  std::vector<std::string> texts;
+  for (const Value &value : values)
+    texts.push_back(value.str());
+  return texts;
+}
+
 /// What messages call a path: with the number of the element of a list.
 std::string Config::spellPath(const std::string &path) const {
   if (!element)
@@ -185,6 +192,30 @@ std::string Config::getKey(const std::string &path) const {
   return isInside ? getKey(key.str()) : path;
 }
 
+/// Whether a key is one that all configurations have, in one that stands in
+/// another. Such a key changes nothing, or a value that would is refused.
+bool Config::readInherited(const Member &member, const std::string &path) {
+  auto [object, key] = StringRef(path).rsplit('.');
+  StringRef name = object.rsplit('.').second;
+  if (name.empty())
+    name = object;
+  auto inherited = family.inherited.find(key.str());
+  if (key.empty() || inherited == family.inherited.end() ||
+      !family.configurations.count(name.str()))
+    return false;
+  ArrayRef<Value> values = inherited->second;
+  if (!values.empty() && !is_contained(values, member.value)) {
+    auto only = find_if(family.only, [&](const auto &one) {
+      return one.first == inherited->first;
+    });
+    error(member.place,
+          "'" + path + "' is " + member.value.str() +
+              (only == family.only.end() ? "" : ", " + only->second.reason) +
+              "; accepted: " + joinWords(spellAll(values), "or"));
+  }
+  return true;
+}
+
 void Config::readMember(const Member &member, const std::string &path) {
   std::string key = getKey(path);
   auto kind = family.kinds.find(key);
@@ -201,7 +232,9 @@ void Config::readMember(const Member &member, const std::string &path) {
     return readElements(member, path, key);
   if (family.isKey(key))
     return readKey(member, path, key);
-  if (!family.unused.count(key))
+  // Null is what is left out, whatever the key.
+  if (!member.value.isNull() && !family.unused.count(key) &&
+      !readInherited(member, path))
     rejectUnknown(member, path);
 }
 
@@ -243,14 +276,11 @@ bool Config::checkOnly() {
       return false;
     if (value.isNull() || is_contained(only.values, value))
       continue;
-    SmallVector<std::string> accepted;
-    for (const Value &one : only.values)
-      accepted.push_back(one.str());
     auto it = given.find(key);
     error(it != given.end() ? it->second.place : Place(),
           "'" + (it != given.end() ? it->second.spelling : key) + "' is " +
               value.str() + (only.reason.empty() ? "" : ", " + only.reason) +
-              "; accepted: " + joinWords(accepted, "or"));
+              "; accepted: " + joinWords(spellAll(only.values), "or"));
   }
   return isGood;
 }

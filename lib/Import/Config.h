@@ -67,6 +67,7 @@ private:
   void readKey(const Member &member, const std::string &path,
                const std::string &key);
   void rejectUnknown(const Member &member, const std::string &path);
+  bool readInherited(const Member &member, const std::string &path);
   void checkKind(const Member &member, const std::string &path,
                  llvm::StringRef kind);
   bool checkArchitecture();

@@ -174,6 +174,23 @@ std::vector<std::string> FamilyLibrary::listSizes(StringRef folder) {
   return names;
 }
 
+/// Puts kinds of keys over others: a key has the kind that was said last.
+static void mergeKinds(Value &base, const Value &own) {
+  for (const Member &kind : own.members) {
+    for (Member &other : base.members)
+      erase_if(other.value.list, [&](const Value &key) {
+        return is_contained(kind.value.list, key);
+      });
+    auto same = find_if(base.members, [&](const Member &other) {
+      return other.key == kind.key;
+    });
+    if (same == base.members.end())
+      base.members.push_back(kind);
+    else
+      append_range(same->value.list, kind.value.list);
+  }
+}
+
 /// Puts `own` over `base`: members over members, what is listed behind what is
 /// listed, all else in its place.
 static void mergeInto(Value &base, const Value &own, StringRef key) {
@@ -186,6 +203,8 @@ static void mergeInto(Value &base, const Value &own, StringRef key) {
     base = own;
     return;
   }
+  if (key == "kinds" && own.kind == Value::Object)
+    return mergeKinds(base, own);
   for (const Member &member : own.members) {
     auto same = find_if(base.members, [&](const Member &other) {
       return other.key == member.key;
@@ -396,6 +415,10 @@ void FamilyReader::readKeys() {
     family.unused.insert(key);
   for (const std::string &key : getTexts("transparent"))
     family.transparent.insert(key);
+  for (const std::string &key : getTexts("configurations"))
+    family.configurations.insert(key);
+  for (const Member &member : get(table, "inherited", Value::Object).members)
+    family.inherited[member.key] = member.value.list;
 }
 
 void FamilyReader::readOnly() {

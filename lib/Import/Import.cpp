@@ -177,7 +177,8 @@ bool Importer::takeSize(Value &root) {
 
 /// A quantized model has other bytes and operations.
 bool Importer::takeQuantization(Value &root) {
-  for (StringRef key : {"quantization_config", "compression_config"}) {
+  for (StringRef key :
+       {"quantization_config", "compression_config", "quantization"}) {
     auto it = find_if(root.members,
                       [&](const Member &member) { return member.key == key; });
     if (it == root.members.end())

@@ -12,6 +12,7 @@ stg.symbol @PX "patches of a row"
 stg.symbol @NC "chunks of a spectrogram"
 stg.symbol @CT "tokens of a chunk"
 stg.symbol @DS "channels of convolutions over frequencies and frames"
+stg.symbol @CG "channels between two gated convolutions"
 
 !stream = !stg.tensor<[B, S, D], bf16>
 !long = !stg.tensor<[B, 2*S, D], bf16>
@@ -28,6 +29,23 @@ stg.block @embed_frames(%spectrogram: !stg.tensor<[B, 2*S, M], bf16>) -> !stream
   %b2 = stg.param "conv2_bias" : !vector
   %y2 = stg.bias_add %c2, %b2 : !stream, !vector
   %g2 = stg.activation gelu %y2 <"conv2_gelu"> : !stream
+  stg.return %g2 : !stream
+}
+
+// Two convolutions with gates, each of which makes one frame of two (Speech to Text).
+stg.block @embed_frames_gated(%spectrogram: !stg.tensor<[B, 4*S, M], bf16>) -> !stream {
+  %w1 = stg.param "conv1" : !stg.tensor<[5, M, 2*CG], bf16>
+  %c1 = stg.conv %spectrogram, %w1 {strides = array<i64: 2>, padding = array<i64: 2>} <"conv1"> : !stg.tensor<[B, 4*S, M], bf16>, !stg.tensor<[5, M, 2*CG], bf16> -> !stg.tensor<[B, 2*S, 2*CG], bf16>
+  %b1 = stg.param "conv1_bias" : !stg.tensor<[2*CG], bf16>
+  %y1 = stg.bias_add %c1, %b1 : !stg.tensor<[B, 2*S, 2*CG], bf16>, !stg.tensor<[2*CG], bf16>
+  %r1 = stg.rearrange "bs(gc)->bsgc" %y1 <"conv1_halves"> : !stg.tensor<[B, 2*S, 2*CG], bf16> -> !stg.tensor<[B, 2*S, 2, CG], bf16>
+  %g1 = stg.glu sigmoid %r1 <"conv1_gate"> : !stg.tensor<[B, 2*S, 2, CG], bf16>
+  %w2 = stg.param "conv2" : !stg.tensor<[5, CG, 2*D], bf16>
+  %c2 = stg.conv %g1, %w2 {strides = array<i64: 2>, padding = array<i64: 2>} <"conv2"> : !stg.tensor<[B, 2*S, CG], bf16>, !stg.tensor<[5, CG, 2*D], bf16> -> !stg.tensor<[B, S, 2*D], bf16>
+  %b2 = stg.param "conv2_bias" : !stg.tensor<[2*D], bf16>
+  %y2 = stg.bias_add %c2, %b2 : !stg.tensor<[B, S, 2*D], bf16>, !stg.tensor<[2*D], bf16>
+  %r2 = stg.rearrange "bs(gd)->bsgd" %y2 <"conv2_halves"> : !stg.tensor<[B, S, 2*D], bf16> -> !stg.tensor<[B, S, 2, D], bf16>
+  %g2 = stg.glu sigmoid %r2 <"conv2_gate"> : !stg.tensor<[B, S, 2, D], bf16>
   stg.return %g2 : !stream
 }
 

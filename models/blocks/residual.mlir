@@ -102,6 +102,44 @@ stg.block @first_half_bottleneck(%x: !input) -> !half_output {
   stg.return %y : !half_output
 }
 
+// Two convolutions over 3 x 3 positions, and the input added (ResNet-18 and -34).
+stg.block @two_convolutions(%x: !output) -> !output {
+  %w1 = stg.param "conv1" : !stg.tensor<[3, 3, CO, CO], bf16>
+  %c1 = stg.conv %x, %w1 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : !output, !stg.tensor<[3, 3, CO, CO], bf16> -> !output
+  %n1 = stg.call @batch_norm(%c1) {name = "bn1"} : (!output) -> !output
+  %w2 = stg.param "conv2" : !stg.tensor<[3, 3, CO, CO], bf16>
+  %c2 = stg.conv %n1, %w2 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : !output, !stg.tensor<[3, 3, CO, CO], bf16> -> !output
+  %n2 = stg.call @batch_norm(%c2) {name = "bn2", rectified = false} : (!output) -> !output
+  %s = stg.add %x, %n2 <"residual"> : !output, !output
+  %y = stg.activation relu %s <"residual_relu"> : !output
+  stg.return %y : !output
+}
+
+// The first of a stage, with every second position.
+stg.block @first_half_two_convolutions(%x: !input) -> !half_output {
+  %w1 = stg.param "conv1" : !stg.tensor<[3, 3, CI, CO], bf16>
+  %c1 = stg.conv %x, %w1 {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>} : !input, !stg.tensor<[3, 3, CI, CO], bf16> -> !half_output
+  %n1 = stg.call @batch_norm(%c1) {name = "bn1"} : (!half_output) -> !half_output
+  %w2 = stg.param "conv2" : !stg.tensor<[3, 3, CO, CO], bf16>
+  %c2 = stg.conv %n1, %w2 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : !half_output, !stg.tensor<[3, 3, CO, CO], bf16> -> !half_output
+  %n2 = stg.call @batch_norm(%c2) {name = "bn2", rectified = false} : (!half_output) -> !half_output
+  %wd = stg.param "downsample" : !stg.tensor<[1, 1, CI, CO], bf16>
+  %d = stg.conv %x, %wd {strides = array<i64: 2, 2>, padding = array<i64: 0, 0>} : !input, !stg.tensor<[1, 1, CI, CO], bf16> -> !half_output
+  %nd = stg.call @batch_norm(%d) {name = "downsample_bn", rectified = false} : (!half_output) -> !half_output
+  %s = stg.add %nd, %n2 <"residual"> : !half_output, !half_output
+  %y = stg.activation relu %s <"residual_relu"> : !half_output
+  stg.return %y : !half_output
+}
+
+// The mean of all positions, and of what it is.
+stg.block @mean_of_image(%x: !input) -> !loss {
+  %r = stg.rearrange "byxc->b(yx)c" %x <"positions"> : !input -> !stg.tensor<[B, _ = IY*IX, CI], bf16>
+  %f = stg.mean dim 1 %r <"average_pool"> : !stg.tensor<[B, _ = IY*IX, CI], bf16>
+  %m = stg.mean dim 1 %f <"mean_of_image"> : !features
+  %l = stg.cast %m <"mean_of_image"> : !stg.tensor<[B], bf16> -> !loss
+  stg.return %l : !loss
+}
+
 // The mean of all positions, a classification and its cross-entropy.
 stg.block @image_class_loss(%x: !input, %labels: !stg.tensor<[B], i32>) -> !loss {
   %r = stg.rearrange "byxc->b(yx)c" %x <"positions"> : !input -> !stg.tensor<[B, _ = IY*IX, CI], bf16>

@@ -84,6 +84,11 @@ struct Family {
   std::set<std::string> unused;
   /// Objects whose keys are those of the model: `text_config`.
   std::set<std::string> transparent;
+  /// Objects that are configurations of their own, such as that of a tower, and
+  /// the keys that all of these have, with the values that change nothing: any,
+  /// if none is listed.
+  std::set<std::string> configurations;
+  std::map<std::string, std::vector<Value>> inherited;
   std::vector<std::pair<std::string, Only>> only;
   std::vector<Check> checks;
   std::vector<Symbol> symbols;

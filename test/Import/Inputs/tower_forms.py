@@ -30,22 +30,153 @@ def kind_of(c):
     return name[name.find("For" if "For" in name else "Model"):]
 
 
+def of_tokens(D, c):
+    """What says of each token what it is, or whether an answer begins or ends there."""
+    return {"ForTokenClassification": linear(D, classes(c)), "ForQuestionAnswering": linear(D, 2)}.get(kind_of(c), 0)
+
+
 def bert(c):
     D, V = c.get("hidden_size", 768), c.get("vocab_size", 30522)
     tables = V + c.get("max_position_embeddings", 512) + c.get("type_vocab_size", 2)
     total = tables * D + norm(D)
     total += c.get("num_hidden_layers", 12) * block(D, c.get("intermediate_size", 3072))
     kind = (c.get("architectures") or ["BertModel"])[0]
-    if kind != "BertForMaskedLM":
+    if kind not in ("BertForMaskedLM", "BertForTokenClassification", "BertForQuestionAnswering"):
         total += linear(D, D)
     if kind in ("BertForMaskedLM", "BertForPreTraining"):
         total += linear(D, D) + norm(D) + V
         total += 0 if c.get("tie_word_embeddings", True) else V * D
     if kind == "BertForPreTraining":
         total += linear(D, 2)
-    if kind == "BertForSequenceClassification":
+    if kind in ("BertForSequenceClassification", "BertForTokenClassification"):
         total += linear(D, classes(c))
-    return total
+    return total + (linear(D, 2) if kind == "BertForQuestionAnswering" else 0)
+
+
+def distilbert(c):
+    """BERT without types of tokens, whose pooler classes alone have."""
+    c = {"hidden_size": 768, "num_hidden_layers": 6} | c
+    kind = kind_of(c)
+    pooler = 0 if kind in ("ForMaskedLM", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering") else 1
+    return bert(c | {"type_vocab_size": 0, "architectures": ["Bert" + kind]}) - pooler * linear(c["hidden_size"], c["hidden_size"])
+
+
+def mobilebert(c):
+    """Layers of a width of their own, between matrices from and to the stream."""
+    c = {"hidden_size": 512, "num_hidden_layers": 24, "intermediate_size": 512, "vocab_size": 30522, "embedding_size": 128, "intra_bottleneck_size": 128} | c
+    D, F, V, E, N = (c[key] for key in ("hidden_size", "intermediate_size", "vocab_size", "embedding_size", "intra_bottleneck_size"))
+    total = V * E + (c.get("max_position_embeddings", 512) + c.get("type_vocab_size", 2)) * D + linear(3 * E, D) + norm(D)
+    attention = 2 * (linear(D, N) + norm(N)) + linear(N, 2 * N) + linear(D, N) + linear(N, N) + norm(N)
+    networks = c.get("num_feedforward_networks", 4) * (linear(N, F) + linear(F, N) + norm(N))
+    total += c["num_hidden_layers"] * (attention + networks + linear(N, D) + norm(D))
+    kind = kind_of(c)
+    if kind in ("Model", "ForPreTraining", "ForSequenceClassification") and c.get("classifier_activation", True):
+        total += linear(D, D)
+    if kind in ("ForMaskedLM", "ForPreTraining"):
+        total += linear(D, D) + norm(D) + V + V * (D - E)
+    ends = {"ForPreTraining": 2, "ForSequenceClassification": classes(c), "ForTokenClassification": classes(c), "ForQuestionAnswering": 2}
+    return total + (linear(D, ends[kind]) if kind in ends else 0)
+
+
+def visual_bert(c):
+    """BERT with a pooler whatever reads it, and second tables of positions and types."""
+    D, kind = c.get("hidden_size", 768), kind_of(c)
+    tables = (c.get("max_position_embeddings", 512) + c.get("type_vocab_size", 2)) * D + linear(c.get("visual_embedding_dim", 512), D)
+    labels = linear(D, classes(c)) if kind in ("ForQuestionAnswering", "ForVisualReasoning") else 0
+    return bert(c | {"architectures": ["Bert" + (kind if kind == "ForPreTraining" else "Model")]}) + tables + labels
+
+
+def jina_embeddings(c):
+    """XLM-R without a table of positions."""
+    c = {"vocab_size": 250002, "hidden_size": 1024, "num_hidden_layers": 24, "intermediate_size": 4096, "type_vocab_size": 1} | c | {"max_position_embeddings": 0}
+    return roberta(c)
+
+
+def resnet(c):
+    """Convolutions without biases, each with two numbers of a normalization for each channel."""
+    widths, depths, stem = c.get("hidden_sizes", [256, 512, 1024, 2048]), c.get("depths", [3, 4, 6, 3]), c.get("embedding_size", 64)
+
+    def convolution(side, inputs, outputs):
+        return side * side * inputs * outputs + norm(outputs)
+
+    total, inputs = convolution(7, c.get("num_channels", 3), stem), stem
+    for width, depth in zip(widths, depths):
+        for _ in range(depth):
+            if c.get("layer_type") == "basic":
+                total += convolution(3, inputs, width) + convolution(3, width, width)
+            else:
+                total += convolution(1, inputs, width // 4) + convolution(3, width // 4, width // 4) + convolution(1, width // 4, width)
+            total += convolution(1, inputs, width) if inputs != width else 0
+            inputs = width
+    return total + (0 if kind_of(c) == "Model" else linear(widths[-1], classes(c)))
+
+
+def led(c):
+    """BART with numbers of positions of each stack, and second projections of queries, keys and values of the encoder."""
+    c = {"d_model": 1024, "vocab_size": 50265, "encoder_layers": 12, "decoder_layers": 12, "encoder_ffn_dim": 4096, "decoder_ffn_dim": 4096} | c
+    D, rows = c["d_model"], c.get("max_encoder_position_embeddings", 16384) + c.get("max_decoder_position_embeddings", 1024)
+    return sequences(c, 0, True, False) + rows * D + c["encoder_layers"] * linear(D, 3 * D)
+
+
+def speech_to_text(c):
+    """Two convolutions over five frames, of each of which one half of the channels gates the other."""
+    c = {"d_model": 256, "vocab_size": 10000, "encoder_layers": 12, "decoder_layers": 6, "encoder_ffn_dim": 2048, "decoder_ffn_dim": 2048} | c
+    D, C = c["d_model"], c.get("conv_channels", 1024)
+    return sequences(c, 0, False, True) + linear(5 * c.get("input_feat_per_channel", 80), C) + linear(5 * C // 2, 2 * D)
+
+
+def squeezebert(c):
+    """BERT with a pooler whatever reads it, and matrices of groups of elements."""
+    D, F = c.get("hidden_size", 768), c.get("intermediate_size", 3072)
+    saved = 3 * (D * D - D * D // c.get("q_groups", 4)) + sum(D * F - D * F // c.get(key, 4) for key in ("intermediate_groups", "output_groups"))
+    pooler = 0 if kind_of(c) in ("Model", "ForSequenceClassification") else linear(D, D)
+    return bert(c | {"architectures": ["Bert" + kind_of(c)]}) + pooler - c.get("num_hidden_layers", 12) * saved
+
+
+def longformer(c):
+    """RoBERTa, and second projections of queries, keys and values."""
+    D = c.get("hidden_size", 768)
+    return xlm_roberta(c) + c.get("num_hidden_layers", 12) * linear(D, 3 * D)
+
+
+def xmod(c):
+    """RoBERTa, and of each language two matrices in each layer."""
+    D, large = c.get("hidden_size", 768), c.get("pre_norm", False)
+    narrow = D // c.get("adapter_reduction_factor", 2)
+    layer = len(c.get("languages") or [0]) * (linear(D, narrow) + linear(narrow, D)) + (norm(D) if c.get("adapter_layer_norm") else 0)
+    return xlm_roberta(c) + c.get("num_hidden_layers", 12) * layer + (norm(D) if large else 0)
+
+
+def privacy_filter(c):
+    c = {"hidden_size": 640, "intermediate_size": 640, "num_hidden_layers": 8, "num_attention_heads": 14, "num_key_value_heads": 2, "head_dim": 64,
+         "vocab_size": 200064, "num_local_experts": 128} | {key: value for key, value in c.items() if value is not None}
+    D, F, X, H, K, E = (c[key] for key in ("hidden_size", "intermediate_size", "num_local_experts", "num_attention_heads", "num_key_value_heads", "head_dim"))
+    bias = c.get("attention_bias", True)
+    layer = 2 * D + linear(D, (H + 2 * K) * E, bias) + linear(H * E, D, bias) + H + linear(D, X) + X * (linear(D, 2 * F) + linear(F, D))
+    labels = classes(c) if "num_labels" in c or "id2label" in c else 33
+    return c["vocab_size"] * D + c["num_hidden_layers"] * layer + D + (0 if kind_of(c) == "Model" else linear(D, labels))
+
+
+def imagegpt(c):
+    """GPT-2 with norms without a bias, and a row less in the head than in the table."""
+    D, L = c.get("n_embd", 512), c.get("n_layer", 24)
+    F, V = c.get("n_inner") or 4 * D, c.get("vocab_size", 513)
+    layer = linear(D, 3 * D) + linear(D, D) + linear(D, F) + linear(F, D) + 2 * D
+    return (V + c.get("n_positions", 1024)) * D + L * layer + D + (V - 1) * D
+
+
+def chinese_clip(c):
+    t, v, P = c.get("text_config") or {}, c.get("vision_config") or {}, c.get("projection_dim", 512)
+    text = bert(t) - linear(t.get("hidden_size", 768), t.get("hidden_size", 768))
+    return text + clip_vision(v) + (t.get("hidden_size", 768) + v.get("hidden_size", 768)) * P + 1
+
+
+def altclip(c):
+    """The encoder of texts has rows for no token among its positions, and a norm and a matrix behind it."""
+    t = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "vocab_size": 250002, "max_position_embeddings": 514, "type_vocab_size": 1,
+         "project_dim": 768} | (c.get("text_config") or {})
+    D, T, P = t["hidden_size"], t["project_dim"], c.get("projection_dim", 768)
+    return chinese_clip(c | {"text_config": t, "projection_dim": P}) + norm(D) + linear(D, T) + (T - D) * P
 
 
 def roberta(c):
@@ -132,7 +263,9 @@ def electra(c):
     total, masked = narrow_bert({"vocab_size": 30522, "embedding_size": 128, "hidden_size": D} | given)
     total += c.get("num_hidden_layers", 12) * block(D, c.get("intermediate_size", 1024))
     total += masked if kind == "ElectraForMaskedLM" else 0
-    return total + (linear(D, D) + linear(D, 1) if kind == "ElectraForPreTraining" else 0)
+    ends = {"ElectraForPreTraining": linear(D, D) + linear(D, 1), "ElectraForSequenceClassification": linear(D, D) + linear(D, classes(c)),
+            "ElectraForTokenClassification": linear(D, classes(c)), "ElectraForQuestionAnswering": linear(D, 2)}
+    return total + ends.get(kind, 0)
 
 
 def t5(c):
@@ -210,9 +343,9 @@ def modernbert(c):
     if kind == "ModernBertForMaskedLM":
         total += V if c.get("decoder_bias", True) else 0
         total += 0 if c.get("tie_word_embeddings", True) else V * D
-    if kind == "ModernBertForSequenceClassification":
+    if kind in ("ModernBertForSequenceClassification", "ModernBertForTokenClassification"):
         total += linear(D, classes(c))
-    return total
+    return total + (linear(D, 2) if kind == "ModernBertForQuestionAnswering" else 0)
 
 
 def clip(c):
@@ -1162,8 +1295,9 @@ def rembert(c):
     E, O = c.get("input_embedding_size", 256), c.get("output_embedding_size", 1664)
     total = (V + c.get("max_position_embeddings", 512) + c.get("type_vocab_size", 2)) * E + norm(E) + linear(E, D)
     total += c.get("num_hidden_layers", 32) * block(D, c.get("intermediate_size", 4608))
-    total += linear(D, O) + norm(O) + linear(O, V) if kind == "ForMaskedLM" else linear(D, D)
-    return total + (linear(D, classes(c)) if kind == "ForSequenceClassification" else 0)
+    total += linear(D, O) + norm(O) + linear(O, V) if kind == "ForMaskedLM" else 0
+    total += linear(D, D) if kind in ("Model", "ForSequenceClassification") else 0
+    return total + of_tokens(D, c) + (linear(D, classes(c)) if kind == "ForSequenceClassification" else 0)
 
 
 def layoutlm(c):
@@ -1228,7 +1362,7 @@ def deberta(c):
     if kind == "ForMaskedLM":
         is_tied = c.get("tie_word_embeddings", True) or not c.get("legacy", True)
         total += linear(D, narrow) + norm(narrow) + V + (0 if is_tied else V * narrow)
-    return total + (linear(D, D) + linear(D, classes(c)) if kind == "ForSequenceClassification" else 0)
+    return total + of_tokens(D, c) + (linear(D, D) + linear(D, classes(c)) if kind == "ForSequenceClassification" else 0)
 
 
 def swin(c):
@@ -1328,8 +1462,11 @@ def fsmt(c):
 
 FAMILIES = {
     # Texts.
+    "distilbert": distilbert, "longformer": longformer, "xmod": xmod, "openai_privacy_filter": privacy_filter,
+    "squeezebert": squeezebert, "mobilebert": mobilebert, "visual_bert": visual_bert, "jina_embeddings_v3": jina_embeddings,
     "dpr": dpr, "bert-generation": bert_generation, "roberta-prelayernorm": roberta_prelayernorm, "roc_bert": roc_bert,
     "xlm": xlm, "flaubert": xlm,
+    "led": led, "speech_to_text": speech_to_text,
     "fsmt": fsmt, "mvp": lambda c: bart({"vocab_size": 50267} | c | {"model_type": "bart"}),
     "layoutlmv3": layoutlmv3,
     "deberta": deberta, "deberta-v2": deberta,
@@ -1349,7 +1486,7 @@ FAMILIES = {
     "mbart": bart, "mt5": mt5, "pegasus": pegasus, "plbart": bart, "t5": t5, "umt5": umt5, "whisper": whisper,
     "vision-encoder-decoder": trocr, "moonshine": moonshine, "musicgen_decoder": musicgen, "nllb-moe": nllb_moe, "switch_transformers": switch_transformers, "t5gemma": t5gemma,
     # Images and sound.
-    "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "metaclip_2": clip, "clip_vision_model": clip_vision,
+    "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "metaclip_2": clip, "chinese_clip": chinese_clip, "altclip": altclip, "imagegpt": imagegpt, "resnet": resnet, "clip_vision_model": clip_vision,
     "wav2vec2-bert": wav2vec2_bert, "wavlm": wavlm, "wav2vec2-conformer": conformer,
     "segformer": segformer, "donut-swin": swin,
     "swin": swin, "swinv2": swin,

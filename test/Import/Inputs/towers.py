@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 270
+RUNS = 298
 
 
 def draw_encoder(draw):
@@ -35,14 +35,91 @@ def of_kind(draw, prefix, *kinds):
 
 
 def draw_bert(draw):
-    kinds = ["Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification"]
+    kinds = ["Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering"]
     return draw_encoder(draw) | labels(draw) | {
         "architectures": ["Bert" + draw.choice(kinds)], "type_vocab_size": draw.randint(1, 4),
         "tie_word_embeddings": draw.random() < 0.5}
 
 
+OF_TOKENS = ("ForTokenClassification", "ForQuestionAnswering")
+
+
 def draw_roberta(draw):
-    return draw_bert(draw) | of_kind(draw, "Roberta", "Model", "ForMaskedLM", "ForSequenceClassification")
+    return draw_bert(draw) | of_kind(draw, "Roberta", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS)
+
+
+def draw_distilbert(draw):
+    sizes = draw_bert(draw)
+    del sizes["type_vocab_size"]
+    return sizes | of_kind(draw, "DistilBert", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS)
+
+
+def draw_longformer(draw):
+    sizes, window = draw_roberta(draw), draw.choice([2, 8])
+    return sizes | of_kind(draw, "Longformer", "Model", "ForMaskedLM", "ForTokenClassification") | {
+        "attention_window": draw.choice([window, [window] * sizes["num_hidden_layers"]])}
+
+
+def draw_squeezebert(draw):
+    heads = draw.choice([1, 2])
+    width, groups = 12 * draw.choice([1, 2]), [draw.choice([1, 2, 4]) for _ in range(2)]
+    return draw_bert(draw) | of_kind(draw, "SqueezeBert", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS) | {
+        "hidden_size": width, "num_attention_heads": 2 * heads, "intermediate_size": 4 * draw.randint(3, 20), "q_groups": heads, "k_groups": heads, "v_groups": heads,
+        "intermediate_groups": groups[0], "output_groups": groups[1]}
+
+
+def draw_mobilebert(draw):
+    sizes = draw_bert(draw)
+    del sizes["tie_word_embeddings"]
+    return sizes | of_kind(draw, "MobileBert", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", *OF_TOKENS) | {
+        "embedding_size": draw.choice([3, 7]), "intra_bottleneck_size": sizes["num_attention_heads"] * draw.choice([2, 5]),
+        "num_feedforward_networks": draw.randint(1, 4), "classifier_activation": draw.random() < 0.5, "normalization_type": draw.choice(["no_norm", "layer_norm"])}
+
+
+def draw_visual_bert(draw):
+    kinds = ["Model", "ForPreTraining", "ForQuestionAnswering", "ForVisualReasoning"]
+    return draw_bert(draw) | of_kind(draw, "VisualBert", *kinds) | {"visual_embedding_dim": draw.choice([6, 20])}
+
+
+def draw_jina_embeddings(draw):
+    return draw_roberta(draw) | of_kind(draw, "JinaEmbeddingsV3", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS)
+
+
+def draw_resnet(draw):
+    is_plain, stem = draw.random() < 0.5, draw.choice([4, 8])
+    widths = sorted(draw.sample([12, 16, 20, 24, 28], 4))
+    return labels(draw) | of_kind(draw, "ResNet", "Model", "ForImageClassification") | {
+        "layer_type": "basic" if is_plain else "bottleneck", "embedding_size": stem, "hidden_sizes": [stem] + widths[1:] if is_plain else widths,
+        "depths": [draw.randint(1, 4) for _ in range(4)], "num_channels": draw.choice([1, 3])}
+
+
+def draw_xmod(draw):
+    return draw_roberta(draw) | of_kind(draw, "Xmod", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS) | {
+        "languages": draw.choice([None, ["a"], ["a", "b", "c"]]), "pre_norm": draw.random() < 0.5, "adapter_layer_norm": draw.random() < 0.5,
+        "adapter_reuse_layer_norm": draw.random() < 0.5, "ln_before_adapter": draw.random() < 0.5, "adapter_reduction_factor": draw.choice([2, 3])}
+
+
+def draw_privacy_filter(draw):
+    return draw_encoder(draw) | labels(draw) | {
+        "architectures": ["OpenAIPrivacyFilter" + draw.choice(["Model", "ForTokenClassification"])], "num_key_value_heads": 1, "head_dim": draw.choice([8, 16]),
+        "num_local_experts": draw.choice([2, 4]), "num_experts_per_tok": draw.choice([1, 2]), "sliding_window": draw.choice([1, 4]),
+        "attention_bias": draw.random() < 0.5}
+
+
+def draw_imagegpt(draw):
+    sizes = draw_encoder(draw)
+    return {"n_embd": sizes["hidden_size"], "n_layer": sizes["num_hidden_layers"], "n_head": sizes["num_attention_heads"],
+            "vocab_size": sizes["vocab_size"], "n_positions": draw.randint(8, 64), "n_inner": draw.choice([None, 40])}
+
+
+def draw_chinese_clip(draw):
+    sizes = draw_clip(draw)
+    return sizes | {"text_config": sizes["text_config"] | {"type_vocab_size": draw.randint(1, 4)}}
+
+
+def draw_altclip(draw):
+    sizes = draw_chinese_clip(draw)
+    return sizes | {"text_config": sizes["text_config"] | {"project_dim": draw.choice([8, 20])}}
 
 
 def draw_xlm_roberta(draw):
@@ -65,7 +142,7 @@ def draw_albert(draw):
 
 
 def draw_electra(draw):
-    kinds = ["Model", "ForMaskedLM", "ForPreTraining"]
+    kinds = ["Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", *OF_TOKENS]
     return draw_bert(draw) | {"architectures": ["Electra" + draw.choice(kinds)],
                               "embedding_size": draw.choice([4, 12, None])}
 
@@ -163,8 +240,22 @@ def draw_bart(draw):
                     "tie_word_embeddings": draw.random() < 0.5}
 
 
+def draw_led(draw):
+    sizes, window = draw_bart(draw), draw.choice([2, 8])
+    del sizes["scale_embedding"], sizes["max_position_embeddings"]
+    return sizes | {"max_encoder_position_embeddings": draw.randint(4, 60), "max_decoder_position_embeddings": draw.randint(4, 40),
+                    "attention_window": draw.choice([window, [window] * sizes["encoder_layers"]])}
+
+
+def draw_speech_to_text(draw):
+    sizes = draw_bart(draw)
+    del sizes["max_position_embeddings"]
+    return sizes | {"max_source_positions": draw.randint(8, 60), "max_target_positions": draw.randint(4, 40), "conv_channels": draw.choice([6, 16]),
+                    "input_feat_per_channel": draw.choice([8, 80])}
+
+
 def draw_modernbert(draw):
-    kinds = ["Model", "ForMaskedLM", "ForSequenceClassification"]
+    kinds = ["Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS]
     flags = ["norm_bias", "attention_bias", "mlp_bias", "decoder_bias", "classifier_bias"]
     return draw_encoder(draw) | labels(draw) | {
         "architectures": ["ModernBert" + draw.choice(kinds)], "local_attention": draw.choice([2, 5]),
@@ -208,15 +299,15 @@ def draw_flux(draw):
 
 
 def draw_data2vec_text(draw):
-    return draw_bert(draw) | of_kind(draw, "Data2VecText", "Model", "ForMaskedLM", "ForSequenceClassification")
+    return draw_bert(draw) | of_kind(draw, "Data2VecText", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS)
 
 
 def draw_megatron_bert(draw):
-    return draw_bert(draw) | of_kind(draw, "MegatronBert", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification")
+    return draw_bert(draw) | of_kind(draw, "MegatronBert", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", *OF_TOKENS)
 
 
 def draw_xlm_roberta_xl(draw):
-    return draw_bert(draw) | of_kind(draw, "XLMRobertaXL", "Model", "ForMaskedLM", "ForSequenceClassification")
+    return draw_bert(draw) | of_kind(draw, "XLMRobertaXL", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS)
 
 
 def draw_esm(draw):
@@ -227,12 +318,12 @@ def draw_esm(draw):
 
 
 def draw_ernie(draw):
-    return draw_bert(draw) | of_kind(draw, "Ernie", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification") | {
+    return draw_bert(draw) | of_kind(draw, "Ernie", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", *OF_TOKENS) | {
         "use_task_id": draw.random() < 0.5, "task_type_vocab_size": draw.randint(1, 4)}
 
 
 def draw_mpnet(draw):
-    sizes = draw_bert(draw) | of_kind(draw, "MPNet", "Model", "ForMaskedLM", "ForSequenceClassification")
+    sizes = draw_bert(draw) | of_kind(draw, "MPNet", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS)
     del sizes["type_vocab_size"]
     return sizes | {"relative_attention_num_buckets": draw.choice([8, 32])}
 
@@ -813,7 +904,7 @@ def draw_roformer(draw):
 
 
 def draw_rembert(draw):
-    return draw_bert(draw) | of_kind(draw, "RemBert", "Model", "ForMaskedLM", "ForSequenceClassification") | {
+    return draw_bert(draw) | of_kind(draw, "RemBert", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS) | {
         "tie_word_embeddings": False, "input_embedding_size": draw.choice([4, 12]), "output_embedding_size": draw.choice([8, 40])}
 
 
@@ -846,7 +937,7 @@ def draw_markuplm(draw):
 
 
 def draw_deberta_v2(draw):
-    config = draw_bert(draw) | of_kind(draw, "DebertaV2", "Model", "ForMaskedLM", "ForSequenceClassification")
+    config = draw_bert(draw) | of_kind(draw, "DebertaV2", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS)
     relative, groups = draw.random() < 0.8, draw.choice([1, 2])
     return config | {
         "type_vocab_size": draw.choice([0, 0, 3]), "relative_attention": relative, "position_buckets": draw.choice([-1, 4, 9]),
@@ -860,7 +951,7 @@ def draw_deberta(draw):
     config = draw_deberta_v2(draw)
     for key in ("position_buckets", "share_att_key", "norm_rel_ebd", "conv_kernel_size", "conv_groups", "conv_act"):
         del config[key]
-    return config | of_kind(draw, "Deberta", "Model", "ForMaskedLM", "ForSequenceClassification")
+    return config | of_kind(draw, "Deberta", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS)
 
 
 def draw_swin(draw, prefix="Swin"):
@@ -914,7 +1005,7 @@ def draw_bert_generation(draw):
 
 
 def draw_roberta_prelayernorm(draw):
-    return draw_bert(draw) | of_kind(draw, "RobertaPreLayerNorm", "Model", "ForMaskedLM", "ForSequenceClassification")
+    return draw_bert(draw) | of_kind(draw, "RobertaPreLayerNorm", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS)
 
 
 def draw_roc_bert(draw):
@@ -943,8 +1034,10 @@ def draw_fsmt(draw):
 
 DRAWS = {
     # Texts.
+    "distilbert": draw_distilbert, "longformer": draw_longformer, "xmod": draw_xmod, "openai_privacy_filter": draw_privacy_filter,
+    "squeezebert": draw_squeezebert, "mobilebert": draw_mobilebert, "visual_bert": draw_visual_bert, "jina_embeddings_v3": draw_jina_embeddings,
     "dpr": draw_dpr, "bert-generation": draw_bert_generation, "roberta-prelayernorm": draw_roberta_prelayernorm, "roc_bert": draw_roc_bert,
-    "xlm": draw_xlm, "flaubert": draw_flaubert, "fsmt": draw_fsmt, "mvp": draw_bart,
+    "xlm": draw_xlm, "flaubert": draw_flaubert, "led": draw_led, "speech_to_text": draw_speech_to_text, "fsmt": draw_fsmt, "mvp": draw_bart,
     "layoutlmv3": draw_layoutlmv3,
     "deberta": draw_deberta, "deberta-v2": draw_deberta_v2,
     "markuplm": draw_markuplm,
@@ -968,7 +1061,7 @@ DRAWS = {
     "wav2vec2-bert": draw_wav2vec2_bert, "wavlm": draw_wavlm, "wav2vec2-conformer": draw_conformer,
     "segformer": draw_segformer, "donut-swin": draw_donut_swin,
     "swin": draw_swin, "swinv2": draw_swinv2,
-    "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": draw_clip, "metaclip_2": draw_clip,
+    "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": draw_clip, "metaclip_2": draw_clip, "chinese_clip": draw_chinese_clip, "altclip": draw_altclip, "imagegpt": draw_imagegpt, "resnet": draw_resnet,
     "clip_vision_model": draw_clip_vision_model, "data2vec-vision": draw_data2vec_vision, "deit": draw_deit,
     "dinov2": draw_dinov2, "dinov2_with_registers": draw_dinov2_with_registers, "dinov3_vit": draw_dinov3, "ijepa": draw_ijepa,
     "convnext": draw_scaled_convnext, "convnextv2": lambda draw: draw_convnext(draw, "ConvNextV2"),
