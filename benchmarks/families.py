@@ -167,6 +167,9 @@ CONFIGS = {
                       "position_embedding_type": "rotary", "token_dropout": True},
     "eurobert": decoder(architectures=["EuroBertForMaskedLM"]),
     "exaone": decoder(),
+    "exaone4_5": {"text_config": decoder(max_position_embeddings=512, sliding_window=8, sliding_window_pattern=4),
+                  "vision_config": {"depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "num_key_value_heads": 4, "out_hidden_size": 64,
+                                    "patch_size": 14, "window_size": 28, "fullatt_block_indexes": [1, 3, 6]}},
     "exaone4": decoder(**SIZE, **WINDOW),
     "exaone_moe": decoder(**SIZE, **WINDOW, **EXPERTS, num_shared_experts=1, first_k_dense_replace=2),
     "falcon": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "vocab_size": 128,
@@ -199,6 +202,10 @@ CONFIGS = {
     "glm4": decoder(**SIZE),
     "glm4_moe": decoder(**ROUTED, **SIZE),
     "glm4_moe_lite": decoder(**LATENT),
+    "glm_ocr": {"text_config": decoder(), "vision_config": {"depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "patch_size": 112,
+                                                            "image_size": 448, "out_hidden_size": 64}},
+    "glmasr": {"text_config": decoder(), "audio_config": {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8,
+                                                          "num_key_value_heads": 4, "num_mel_bins": 16, "max_source_positions": 32}},
     "glm4v": {"text_config": decoder(max_position_embeddings=512, **SIZE), "vision_config": {
         "depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "out_hidden_size": 64, "patch_size": 56,
         "image_size": 224}},
@@ -228,6 +235,7 @@ CONFIGS = {
     "hunyuan_v1_dense": decoder(**SIZE),
     "hunyuan_v1_moe": decoder(**SIZE, num_experts=8, moe_topk=2),
     "hy_v3": decoder(**SIZE, **EXPERTS),
+    "hyperclovax": decoder(use_post_norm=True, head_dim=8),
     "idefics3": {"scale_factor": 2, "text_config": decoder(), "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
     "ijepa": ENCODER | {"architectures": ["IJepaForImageClassification"], "image_size": 32, "patch_size": 8},
     "internlm2": decoder(bias=False),
@@ -255,6 +263,7 @@ CONFIGS = {
     "layoutlm": ENCODER | {"architectures": ["LayoutLMForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32, "max_2d_position_embeddings": 64},
     "layoutlmv3": ENCODER | {"architectures": ["LayoutLMv3ForSequenceClassification"], "vocab_size": 128, "max_position_embeddings": 16,
                    "max_2d_position_embeddings": 64, "coordinate_size": 8, "shape_size": 16, "input_size": 24, "patch_size": 8},
+    "lighton_ocr": {"text_config": decoder(**SIZE), "vision_config": VISION | {"image_size": 64, "patch_size": 8}},
     "lfm2": decoder(full_attn_idxs=[2, 6]),
     "lfm2_vl": {"projector_hidden_size": 48, "downsample_factor": 4,
                 "vision_config": VISION | {"patch_size": 64, "num_patches": 16, "vision_use_head": False},
@@ -299,6 +308,7 @@ CONFIGS = {
     "mistral": decoder(**WINDOW),
     "mistral3": {"text_config": {"model_type": "mistral"} | decoder(),
                  "vision_config": VISION | {"image_size": 64, "patch_size": 8}, "spatial_merge_size": 2},
+    "mistral3_qwen3": {"model_type": "mistral3", "text_config": decoder(model_type="qwen3", **SIZE), "vision_config": VISION | {"image_size": 64, "patch_size": 8}},
     "mistral3_mistral4": {"model_type": "mistral3", "text_config": {"model_type": "mistral4"} | decoder(**LATENT, n_group=2, topk_group=1),
                           "vision_config": VISION | {"image_size": 64, "patch_size": 8}},
     "mistral4": decoder(**LATENT),
@@ -317,6 +327,8 @@ CONFIGS = {
     "mt5": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 32},
     "mvp": SEQUENCES,
     "nanochat": decoder(),
+    "musicflamingo": {"text_config": decoder(), "rope_parameters": {"partial_rotary_factor": 0.25}, "audio_config": {
+        "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 8, "num_attention_heads": 8, "num_mel_bins": 16, "max_source_positions": 32}},
     "musicgen_decoder": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32},
     "nemotron": decoder(),
     "nemotron_h": decoder(hybrid_override_pattern="ME*-ME*-", **SIZE, mamba_num_heads=16, mamba_head_dim=8, n_groups=8,
@@ -355,6 +367,7 @@ CONFIGS = {
     "PixArtTransformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 9, "num_layers": 8, "sample_size": 8, "caption_channels": 32,
                                  "cross_attention_dim": 72, "use_additional_conditions": True},
     "plbart": SEQUENCES,
+    "qianfan_ocr": {"text_config": decoder(**SIZE), "vision_config": VISION | {"image_size": [32, 32], "patch_size": [8, 8]}},
     "qwen": alike(intermediate_size=192, kv_channels=8),
     "qwen2": decoder(),
     "qwen2_5_omni": {"thinker_config": {
@@ -484,7 +497,8 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "wav2vec2", "ernie_m", "layoutlm", "markuplm", "vision-encoder-decoder", "vilt", "lfm2_vl", "musicgen_decoder", "blip-2", "fuyu", "moonshine", "videomae", "vit_mae", "yolos",
               "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
               "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo", "aria", "paddleocr_vl",
-              "deepseek_vl_v2", "mistral3_mistral4", "pixtral", "audioflamingo3", "deepseek_vl",
+              "deepseek_vl_v2", "mistral3_mistral4", "pixtral", "audioflamingo3", "deepseek_vl", "exaone4_5", "glm_ocr", "glmasr", "lighton_ocr", "mistral3_qwen3", "musicflamingo",
+              "qianfan_ocr",
               "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2")

@@ -651,6 +651,12 @@ def internvl(c):
     return tower + projector + text
 
 
+def qianfan_ocr(c):
+    v = dict(c.get("vision_config") or {})
+    v["attention_bias"] = v.pop("qkv_bias", v.get("attention_bias", True))
+    return internvl({"tie_word_embeddings": False} | c | {"text_config": {"model_type": "qwen3"} | (c.get("text_config") or {}), "vision_config": v})
+
+
 def internvl_chat(c):
     """The same tower, with other names and defaults, before a text that its type says."""
     t, v = c["llm_config"], c.get("vision_config") or {}
@@ -806,12 +812,18 @@ def audioflamingo3(c):
     return qwen2_audio(c | {"audio_config": a}) + linear(D, D) - biases
 
 
-def qwen2_5_tower(v):
-    """Norms before each part of a layer, a gated network with biases; four patches are joined and projected."""
-    D, F, size = v.get("hidden_size", 3584), v.get("intermediate_size", 3420), v.get("patch_size", 14)
-    layer = 2 * D + linear(D, 3 * D) + linear(D, D) + 2 * linear(D, F) + linear(F, D)
+def qwen2_5_tower(v, K=None):
+    """Norms before each part of a layer, a gated network with biases; four patches are joined and projected. There may be fewer
+    heads of keys and values."""
+    D, F, size, H = v.get("hidden_size", 3584), v.get("intermediate_size", 3420), v.get("patch_size", 14), v.get("num_heads", 16)
+    layer = 2 * D + linear(D, D + 2 * (K or H) * (D // H)) + linear(D, D) + 2 * linear(D, F) + linear(F, D)
     ends = v.get("in_channels", 3) * 2 * size**2 * D + D + linear(4 * D, 4 * D) + linear(4 * D, v.get("out_hidden_size", 3584))
     return ends + v.get("depth", 32) * layer
+
+
+def exaone4_5(c):
+    v, t = c["vision_config"], c["text_config"]
+    return qwen2_5_tower(v, v.get("num_key_value_heads", 8)) + closed_forms.exaone4(t | {"tie_word_embeddings": c.get("tie_word_embeddings", False)})[0]
 
 
 def qwen2_5_omni_thinker(c):
@@ -853,6 +865,18 @@ def voxtral(c):
     return encoder + a["intermediate_size"] * D + D * D + decoder(t, tied=t.get("tie_word_embeddings", False))
 
 
+def glmasr(c):
+    """Voxtral without positions, and with a projection twice as wide as the text, with biases; there may be fewer heads of keys and values."""
+    a = {"hidden_size": 1280, "intermediate_size": 5120, "num_hidden_layers": 32, "num_attention_heads": 20} | (c.get("audio_config") or {})
+    t = llama_text(c, LLAMA | {"vocab_size": 59264, "hidden_size": 2048, "intermediate_size": 6144, "num_hidden_layers": 28,
+                               "num_attention_heads": 16, "num_key_value_heads": 4})
+    W, D, H = a["hidden_size"], t["hidden_size"], a["num_attention_heads"]
+    fewer = (H - (a.get("num_key_value_heads") or H)) * (W // H)
+    encoder = whisper_encoder(a | {"max_source_positions": 0}, W, a["intermediate_size"], a["num_hidden_layers"])
+    encoder -= a["num_hidden_layers"] * fewer * (2 * W + 1)
+    return encoder + linear(a["intermediate_size"], 2 * D) + linear(2 * D, D) + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
 def llava_next(c):
     """LLaVA with a token behind each row of patches."""
     v = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "image_size": 336,
@@ -873,12 +897,17 @@ def pixtral(c):
 
 
 def mistral3(c):
-    """Pixtral's tower, a norm and a matrix of squares of its patches, two more, and one of three texts."""
+    """Pixtral's tower, a norm and a matrix of squares of its patches, two more, and one of four texts."""
     v = {"hidden_size": 1024, "patch_size": 14} | (c.get("vision_config") or {})
-    t = {"model_type": "mistral"} | (c.get("text_config") or {}) | {"tie_word_embeddings": c.get("tie_word_embeddings", False)}
+    t = {"model_type": "mistral"} | (c.get("text_config") or {}) | {
+        "tie_word_embeddings": c.get("tie_word_embeddings", (c.get("text_config") or {}).get("model_type") == "qwen3")}
     D, T, bias = v["hidden_size"], t["hidden_size"], c.get("multimodal_projector_bias", False)
     projector = D + c.get("spatial_merge_size", 2) ** 2 * D * D + linear(D, T, bias) + linear(T, T, bias)
     return pixtral(v) + projector + closed_forms.count(t)[0]
+
+
+def lighton_ocr(c):
+    return mistral3(c | {"text_config": c["text_config"] | {"model_type": "qwen3"}})
 
 
 def llava_onevision(c):
@@ -1022,6 +1051,19 @@ def glm4v(c):
         experts = t["n_routed_experts"]
         return T * experts + experts + (experts + t["n_shared_experts"]) * 3 * T * t["moe_intermediate_size"]
     return tower + decoder(t, t.get("attention_bias", True), False, False, c.get("tie_word_embeddings", False), network)
+
+
+def glm_ocr(c):
+    """GLM-4's tower without positions, with norms of heads, biases in each layer, and a wider network behind it."""
+    t = {"vocab_size": 59392, "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 16, "num_attention_heads": 16,
+         "num_key_value_heads": 8} | (c.get("text_config") or {})
+    v = {"depth": 24, "hidden_size": 1024, "intermediate_size": 4096, "num_heads": 16, "in_channels": 3, "patch_size": 14,
+         "spatial_merge_size": 2, "temporal_patch_size": 2, "out_hidden_size": 1536, "attention_bias": True} | (c.get("vision_config") or {})
+    D, F, T, bias = v["hidden_size"], v["intermediate_size"], t["hidden_size"], v["attention_bias"]
+    layer = linear(D, 3 * D, bias) + linear(D, D, bias) + 2 * linear(D, F, bias) + linear(F, D, bias) + 2 * D + 2 * (D // v["num_heads"])
+    tower = linear(v["in_channels"] * v["temporal_patch_size"] * v["patch_size"] ** 2, D) + v["depth"] * layer + D
+    merger = linear(v["spatial_merge_size"] ** 2 * D, T) + T * T + norm(T) + 3 * T * T * v["in_channels"]
+    return tower + merger + decoder(t, tied=c.get("tie_word_embeddings", False), ffn=lambda layer: 3 * T * t["intermediate_size"] + 2 * T)
 
 
 def kimi_vl(c):
@@ -1360,6 +1402,7 @@ FAMILIES = {
     "pixtral": pixtral, "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
+    "exaone4_5": exaone4_5, "glm_ocr": glm_ocr, "glmasr": glmasr, "lighton_ocr": lighton_ocr, "musicflamingo": audioflamingo3, "qianfan_ocr": qianfan_ocr,
     "aria": aria, "audioflamingo3": audioflamingo3, "deepseek_vl": deepseek_vl, "deepseek_vl_v2": deepseek_vl_v2, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm46v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
     "kimi_k25": kimi_k25, "kimi_vl": kimi_vl, "minicpmv": minicpmv, "molmo": molmo,
     "llava_next": llava_next, "llava_next_video": llava_next, "mistral3": mistral3, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,

@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 270
+RUNS = 300
 
 
 def draw_encoder(draw):
@@ -495,6 +495,12 @@ def draw_glm4v(draw):
                               "out_hidden_size": text["hidden_size"], "attention_bias": draw.random() < 0.5}}
 
 
+def draw_glm_ocr(draw):
+    config = draw_glm4v(draw)
+    config["vision_config"] |= {"in_channels": draw.choice([1, 3])}
+    return config
+
+
 def draw_glm4v_moe(draw):
     config = draw_glm4v(draw)
     config["text_config"] |= {"n_routed_experts": draw.choice([4, 8]), "num_experts_per_tok": 2, "moe_intermediate_size": 20,
@@ -586,6 +592,14 @@ def draw_internvl(draw):
             "vision_config": tower | flags | {"norm_type": draw.choice(["layer_norm", "rms_norm"])}}
 
 
+def draw_qianfan_ocr(draw):
+    config = draw_internvl(draw)
+    config["text_config"] |= {"model_type": "qwen3", "head_dim": 24}
+    if draw.random() < 0.5:
+        config["vision_config"]["qkv_bias"] = config["vision_config"].pop("attention_bias")
+    return config
+
+
 def draw_internvl_chat(draw):
     kind = draw.choice(["llama", "internlm2", "qwen2", "qwen3"])
     text = draw_text(draw) | {"model_type": kind, "tie_word_embeddings": draw.random() < 0.5}
@@ -652,6 +666,24 @@ def draw_audioflamingo3(draw):
     return config | {"projector_bias": draw.random() < 0.5}
 
 
+def draw_glmasr(draw):
+    config, heads = draw_voxtral(draw), draw.choice([1, 3])
+    config["audio_config"] |= {"num_key_value_heads": heads, "partial_rotary_factor": draw.choice([0.5, 1])}
+    return config | {"tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_musicflamingo(draw):
+    return draw_audioflamingo3(draw) | {"rope_parameters": {"partial_rotary_factor": draw.choice([0.25, 0.5])}}
+
+
+def draw_exaone4_5(draw):
+    config = draw_qwen2_5_omni_thinker(draw)
+    del config["audio_config"]
+    config["vision_config"]["num_key_value_heads"] = draw.choice([1, 3])
+    config["text_config"] |= {"sliding_window_pattern": draw.choice([2, "LLLG"]), "head_dim": 24}
+    return config
+
+
 def draw_qwen2_5_omni_thinker(draw):
     text, sound, chunk = draw_text(draw), draw_qwen2_audio(draw)["audio_config"], draw.choice([2, 5])
     return {"text_config": text, "tie_word_embeddings": draw.random() < 0.5,
@@ -699,15 +731,20 @@ def draw_pixtral(draw):
 
 
 def draw_mistral3(draw):
-    kind, merge = draw.choice(["mistral", "ministral3", "mistral4"]), draw.choice([1, 2, 3])
+    kind, merge = draw.choice(["mistral", "ministral3", "mistral4", "qwen3"]), draw.choice([1, 2, 3])
     text = draw_text(draw) | {"model_type": kind}
     if kind == "mistral4":
         text |= draw_latents(draw) | {"n_group": draw.choice([1, 2])}
     else:
         text |= {"head_dim": draw.choice([8, 24])}
     tower = draw_square_tower(draw, 2 * merge * draw.randint(1, 3)) | {"hidden_act": draw.choice(["gelu", "silu"])}
-    return {"text_config": text, "vision_config": tower, "spatial_merge_size": merge, "multimodal_projector_bias": draw.random() < 0.5,
+    return {"text_config": text, "vision_config": tower, "spatial_merge_size": merge, "multimodal_projector_bias": kind != "qwen3" and draw.random() < 0.5,
             "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_lighton_ocr(draw):
+    merge = draw.choice([1, 2])
+    return {"text_config": draw_text(draw) | {"head_dim": 24}, "vision_config": draw_square_tower(draw, 2 * merge), "spatial_merge_size": merge}
 
 
 def draw_llava_onevision(draw):
@@ -979,6 +1016,8 @@ DRAWS = {
     "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
     "lfm2-vl": draw_lfm2_vl, "blip-2": draw_blip2, "fuyu": draw_fuyu, "gemma4": draw_gemma4,
+    "exaone4_5": draw_exaone4_5, "glm_ocr": draw_glm_ocr, "glmasr": draw_glmasr, "lighton_ocr": draw_lighton_ocr, "musicflamingo": draw_musicflamingo,
+    "qianfan_ocr": draw_qianfan_ocr,
     "aria": draw_aria, "audioflamingo3": draw_audioflamingo3, "deepseek_vl": draw_deepseek_vl, "deepseek_vl_v2": draw_deepseek_vl_v2, "paddleocr_vl": draw_paddleocr_vl, "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm46v": draw_glm46v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
     "internvl": draw_internvl, "internvl_chat": draw_internvl_chat, "qwen2_5_omni": draw_qwen2_5_omni, "qwen2_5_omni_thinker": draw_qwen2_5_omni_thinker,
     "qwen3_omni_moe": draw_qwen3_omni_moe, "qwen3_omni_moe_thinker": draw_qwen3_omni_moe_thinker, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "minicpmv": draw_minicpmv, "molmo": draw_molmo, "llava_next": draw_llava_next, "llava_next_video": draw_llava_next, "mistral3": draw_mistral3, "llava_onevision": draw_llava_onevision,
