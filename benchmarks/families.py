@@ -250,6 +250,8 @@ CONFIGS = {
     "kimi_k25": {"text_config": decoder(max_position_embeddings=512, **LATENT, n_group=1, topk_group=1), "vision_config": {
         "vt_num_hidden_layers": 8, "vt_hidden_size": 32, "vt_intermediate_size": 48, "vt_num_attention_heads": 8, "patch_size": 56,
         "init_pos_emb_height": 8, "init_pos_emb_width": 8}},
+    "janus": {"text_config": decoder(), "vision_config": {"hidden_size": 32, "num_attention_heads": 8, "num_hidden_layers": 8, "mlp_ratio": 2, "image_size": 32,
+                                                         "patch_size": 8, "projection_dim": 64}},
     "jetmoe": {"hidden_size": 64, "intermediate_size": 32, "num_hidden_layers": 8, "num_key_value_heads": 4, "kv_channels": 8, "vocab_size": 128,
                "max_position_embeddings": 32, "num_local_experts": 8, "num_experts_per_tok": 2},
     "kimi_linear": decoder(**EXPERTS, **LATENT_SIZES, num_shared_experts=1, first_k_dense_replace=2, mla_use_nope=True,
@@ -318,6 +320,8 @@ CONFIGS = {
     "modernbert": ENCODER | {"architectures": ["ModernBertForMaskedLM"], "vocab_size": 128, "local_attention": 8,
                              "max_position_embeddings": 32},
     "modernbert-decoder": ENCODER | {"vocab_size": 128, "local_attention": 16, "max_position_embeddings": 32},
+    "modernvbert": {"architectures": ["ModernVBertForMaskedLM"], "pixel_shuffle_factor": 2, "vision_config": VISION | {"image_size": 32, "patch_size": 8},
+                    "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32, "local_attention": 8}},
     "molmo": decoder(9, intermediate_size=192, embedding_size=128, max_position_embeddings=256, qkv_bias=True),
     "moonshine": {"hidden_size": 96, "intermediate_size": 128, "encoder_num_hidden_layers": 4, "decoder_num_hidden_layers": 4,
                   "encoder_num_attention_heads": 8, "decoder_num_attention_heads": 8, "pad_head_dim_to_multiple_of": 8,
@@ -355,10 +359,13 @@ CONFIGS = {
     "opt": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "ffn_dim": 96, "vocab_size": 128,
             "max_position_embeddings": 32},
     "paddleocr_vl": decoder(**SIZE) | {"vision_config": VISION | {"image_size": 224, "patch_size": 56}},
+    "ovis2": {"text_config": decoder(), "vision_config": VISION | {"image_size": 32, "patch_size": 8, "hidden_stride": 2, "vocab_size": 37}},
     "paligemma": {"projection_dim": 64, "text_config": {"model_type": "gemma"} | decoder(**SIZE),
                   "vision_config": VISION | {"model_type": "siglip_vision_model", "vision_use_head": False, "image_size": 32,
                                              "patch_size": 8}},
     "pegasus": SEQUENCES,
+    "perception_lm": {"text_config": decoder(), "projector_pooling_ratio": 2, "vision_config": {"architecture": "vit_pe_core_large_patch14_336", "model_args": {
+        "embed_dim": 64, "depth": 8, "img_size": [56, 56], "init_values": 0.1, "use_post_transformer_norm": False}}},
     "persimmon": alike(),
     "phi": decoder(),
     "phi3": decoder(),
@@ -441,6 +448,8 @@ CONFIGS = {
     "umt5": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 32},
     "unispeech": SOUND,
     "vaultgemma": decoder(**SIZE, **WINDOW),
+    "video_llama_3": {"text_config": decoder(), "vision_config": VISION | {"patch_size": 112}},
+    "video_llava": {"text_config": decoder(max_position_embeddings=64), "vision_config": VISION | {"image_size": 16, "patch_size": 8}},
     "videomae": ENCODER | {"architectures": ["VideoMAEForPreTraining"], "image_size": 32, "patch_size": 8, "num_frames": 8, "decoder_hidden_size": 32,
                  "decoder_num_attention_heads": 8, "decoder_intermediate_size": 48, "decoder_num_hidden_layers": 8},
     "vilt": ENCODER | {"architectures": ["ViltForQuestionAnswering"], "vocab_size": 128, "max_position_embeddings": 14, "image_size": 24,
@@ -448,6 +457,7 @@ CONFIGS = {
     "vision-encoder-decoder": {"encoder": VISION | {"image_size": 32, "patch_size": 8},
                                "decoder": {"model_type": "trocr", "d_model": 64, "decoder_layers": 8, "decoder_attention_heads": 8,
                                            "decoder_ffn_dim": 96, "vocab_size": 128, "max_position_embeddings": 32}},
+    "vipllava": {"text_config": decoder(), "vision_config": VISION | {"image_size": 32, "patch_size": 8}, "vision_feature_layers": [-2, -3, -4, -5, 2]},
     "vit": ENCODER | {"image_size": 32, "patch_size": 8},
     "vit_mae": ENCODER | {"image_size": 40, "patch_size": 8, "decoder_hidden_size": 32, "decoder_num_attention_heads": 8,
                 "decoder_intermediate_size": 48, "decoder_num_hidden_layers": 8},
@@ -498,7 +508,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
               "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo", "aria", "paddleocr_vl",
               "deepseek_vl_v2", "mistral3_mistral4", "pixtral", "audioflamingo3", "deepseek_vl", "exaone4_5", "glm_ocr", "glmasr", "lighton_ocr", "mistral3_qwen3", "musicflamingo",
-              "qianfan_ocr",
+              "qianfan_ocr", "janus", "modernvbert", "ovis2", "perception_lm", "video_llama_3", "video_llava", "vipllava",
               "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2")

@@ -727,6 +727,77 @@ def deepseek_vl(c):
     return siglip_tower(v, False) + projector + decoder(t, tied=c.get("tie_word_embeddings", False))
 
 
+def janus(c):
+    """The same, of a tower whose networks are so many times as wide, and whose queries, keys and values may have no biases."""
+    v, t = {"hidden_size": 1024, "num_hidden_layers": 24, "image_size": 384, "mlp_ratio": 4} | (c.get("vision_config") or {}), llama_text(c)
+    D, T = v["hidden_size"], t["hidden_size"]
+    fewer = 0 if v.get("attention_bias", True) else 3 * D * v["num_hidden_layers"]
+    tower = siglip_tower(v | {"intermediate_size": D * v["mlp_ratio"]}, False) - fewer
+    return tower + linear(D, T) + linear(T, T) + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
+def video_llama_3(c):
+    """SigLIP's tower without a table of positions, and two matrices, before Qwen 2, in a member of the file or among the others."""
+    v = c.get("vision_config") or c.get("vision_encoder_config") or {}
+    t = QWEN2 | {key: value for key, value in c.items() if key in QWEN2} | (c.get("text_config") or {})
+    D, T, size = v.get("hidden_size", 768), t["hidden_size"], v.get("patch_size", 16)
+    tower = siglip_tower(v, False, linear(v.get("num_channels", 3) * size * size, D))
+    tied = c.get("tie_word_embeddings") or t.get("tie_word_embeddings")
+    return tower + linear(D, T) + linear(T, T) + decoder(t, True, tied=tied)
+
+
+def ovis2(c):
+    """RMSNorms, gated networks; a matrix of squares and a LayerNorm give shares of words, which have a table."""
+    v = {"hidden_size": 1024, "intermediate_size": 2816, "num_hidden_layers": 24, "num_channels": 3, "image_size": 224, "patch_size": 14, "vocab_size": 16384,
+         "hidden_stride": 1, "num_visual_indicator_tokens": 5} | (c.get("vision_config") or {})
+    t = QWEN2 | (c.get("text_config") or {})
+    D, F, bias, wide = v["hidden_size"], v["intermediate_size"], v.get("mlp_bias", False), v.get("qkv_bias", False)
+    words = v["vocab_size"] - v["num_visual_indicator_tokens"]
+    layer = linear(D, 3 * D, wide) + linear(D, D, wide) + 2 * linear(D, F, bias) + linear(F, D, bias) + 2 * D
+    tower = linear(v["num_channels"] * v["patch_size"] ** 2, D) + (v["image_size"] // v["patch_size"]) ** 2 * D + 2 * D + v["num_hidden_layers"] * layer
+    read = v["hidden_stride"] ** 2 * D * words + norm(words) + v["vocab_size"] * t["hidden_size"]
+    return tower + read + decoder(t, True, tied=c.get("tie_word_embeddings", True))
+
+
+def perception_lm(c):
+    """Learned positions, a norm before the layers and perhaps one behind them, a scale of each part of a layer, and two matrices."""
+    v, t = c["vision_config"], llama_text(c)
+    is_large = "large" in v["architecture"]
+    a = {"embed_dim": 1024 if is_large else 1536, "depth": 24 if is_large else 50, "img_size": [336, 336] if is_large else [448, 448]} | (v.get("model_args") or {})
+    D, T = a["embed_dim"], t["hidden_size"]
+    layer = block(D, 4 * D if is_large else 8960 * D // 1536) + (2 * D if a.get("init_values") is not None else 0)
+    tower = 588 * D + (a["img_size"][0] // 14) ** 2 * D + (2 * D if is_large else 0) + norm(D) + a["depth"] * layer
+    tower += norm(D) if a.get("use_post_transformer_norm", True) else 0
+    return tower + linear(D, T) + linear(T, T) + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
+def clip_tower(v):
+    """Of LLaVA: no bias of patches, a token in front, a norm before and one behind."""
+    v = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "image_size": 336, "patch_size": 14} | v
+    D = v["hidden_size"]
+    return image_ends(v, 1)[0] - D + layers_of(v) + 2 * norm(D)
+
+
+def vipllava(c):
+    v, t = c.get("vision_config") or {}, llama_text(c)
+    wide, T = 5 * v.get("hidden_size", 1024), t["hidden_size"]
+    return clip_tower(v) + norm(wide) + linear(wide, T) + linear(T, T) + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
+def video_llava(c):
+    """Two towers, which share two matrices behind them."""
+    v, t, bias = {"image_size": 224} | (c.get("vision_config") or {}), llama_text(c), c.get("multimodal_projector_bias", True)
+    T = t["hidden_size"]
+    return 2 * clip_tower(v) + linear(v.get("hidden_size", 1024), T, bias) + linear(T, T, bias) + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
+def modernvbert(c):
+    """SigLIP's tower, one matrix of squares, and ModernBERT."""
+    v, t = c.get("vision_config") or {}, {"vocab_size": 50368, "hidden_size": 768} | (c.get("text_config") or {})
+    t |= {"tie_word_embeddings": c.get("tie_word_embeddings", True), "architectures": [(c.get("architectures") or ["ModernVBertModel"])[0].replace("VBert", "Bert")]}
+    return siglip_tower(v, False) + c.get("pixel_shuffle_factor", 4) ** 2 * v.get("hidden_size", 768) * t["hidden_size"] + modernbert(t)
+
+
 def minicpmv(c):
     """A tower, one layer of which may be left out, and queries that read its tokens, before one of three texts."""
     v, D = c.get("vision_config") or {"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "patch_size": 14, "image_size": 980}, c.get("hidden_size", 4096)
@@ -1402,7 +1473,8 @@ FAMILIES = {
     "pixtral": pixtral, "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
-    "exaone4_5": exaone4_5, "glm_ocr": glm_ocr, "glmasr": glmasr, "lighton_ocr": lighton_ocr, "musicflamingo": audioflamingo3, "qianfan_ocr": qianfan_ocr,
+    "janus": janus, "modernvbert": modernvbert, "ovis2": ovis2, "perception_lm": perception_lm, "video_llama_3": video_llama_3, "videollama3_qwen2": video_llama_3, "video_llava": video_llava,
+    "vipllava": vipllava, "exaone4_5": exaone4_5, "glm_ocr": glm_ocr, "glmasr": glmasr, "lighton_ocr": lighton_ocr, "musicflamingo": audioflamingo3, "qianfan_ocr": qianfan_ocr,
     "aria": aria, "audioflamingo3": audioflamingo3, "deepseek_vl": deepseek_vl, "deepseek_vl_v2": deepseek_vl_v2, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm46v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
     "kimi_k25": kimi_k25, "kimi_vl": kimi_vl, "minicpmv": minicpmv, "molmo": molmo,
     "llava_next": llava_next, "llava_next_video": llava_next, "mistral3": mistral3, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,

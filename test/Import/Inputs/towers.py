@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 300
+RUNS = 320
 
 
 def draw_encoder(draw):
@@ -570,6 +570,60 @@ def draw_deepseek_vl(draw):
     return {"text_config": draw_text(draw), "vision_config": tower, "tie_word_embeddings": draw.random() < 0.5}
 
 
+def draw_janus(draw):
+    text, tower = draw_text(draw), draw_square_tower(draw, draw.randint(2, 5)) | {"mlp_ratio": draw.choice([2, 4]), "attention_bias": draw.random() < 0.5}
+    del tower["intermediate_size"]
+    return {"text_config": text, "vision_config": tower | {"projection_dim": text["hidden_size"]}, "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_video_llama_3(draw):
+    tower = draw_tower(draw) | {"patch_size": draw.choice([28, 56])}
+    del tower["image_size"]
+    if draw.random() < 0.3:
+        return {"model_type": "videollama3_qwen2", "vision_encoder_config": tower} | draw_text(draw)
+    tied = {"tie_word_embeddings": draw.random() < 0.5}
+    return {"text_config": draw_text(draw) | draw.choice([{}, tied]), "vision_config": tower} | draw.choice([{}, tied])
+
+
+def draw_ovis2(draw):
+    stride = draw.choice([1, 2])
+    tower = draw_square_tower(draw, stride * draw.randint(1, 3)) | {
+        "hidden_stride": stride, "vocab_size": draw.randint(10, 99), "qkv_bias": draw.random() < 0.5, "mlp_bias": draw.random() < 0.5,
+        "num_visual_indicator_tokens": draw.choice([1, 5]), "hidden_act": draw.choice(["silu", "gelu"])}
+    return {"text_config": draw_text(draw), "vision_config": tower, "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_perception_lm(draw):
+    is_large, pooled = draw.random() < 0.5, draw.choice([1, 2])
+    side = 14 * pooled * draw.randint(1, 3)
+    return {"text_config": draw_text(draw), "projector_pooling_ratio": pooled, "vision_use_cls_token": is_large, "tie_word_embeddings": draw.random() < 0.5,
+            "vision_config": {"architecture": "vit_pe_core_large_patch14_336" if is_large else "vit_pe_core_gigantic_patch14_448", "model_args": {
+                "embed_dim": draw.choice([48, 96]), "depth": draw.randint(1, 4), "img_size": [side, side], "init_values": draw.choice([None, 0.1]),
+                "use_post_transformer_norm": draw.random() < 0.5}}}
+
+
+def draw_vipllava(draw):
+    layers = draw.randint(5, 8)
+    seen = sorted(draw.sample(range(1, layers + 1), 5), reverse=True)
+    tower = draw_square_tower(draw, draw.randint(2, 5)) | {"num_hidden_layers": layers}
+    return {"text_config": draw_text(draw), "vision_config": tower, "tie_word_embeddings": draw.random() < 0.5,
+            "vision_feature_layers": [layer if draw.random() < 0.5 else layer - layers - 1 for layer in seen]}
+
+
+def draw_video_llava(draw):
+    tower = draw_square_tower(draw, draw.randint(2, 5)) | {"num_hidden_layers": draw.randint(2, 4)}
+    return {"text_config": draw_text(draw), "vision_config": tower, "multimodal_projector_bias": draw.random() < 0.5, "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_modernvbert(draw):
+    text, factor = draw_modernbert(draw), draw.choice([1, 2])
+    text |= {"max_position_embeddings": 40}
+    del text["architectures"]
+    return of_kind(draw, "ModernVBert", "Model", "ForMaskedLM") | {
+        "text_config": {key: value for key, value in text.items() if key not in ("id2label", "num_labels", "tie_word_embeddings")}, "pixel_shuffle_factor": factor,
+        "vision_config": draw_square_tower(draw, factor * draw.randint(1, 3)), "tie_word_embeddings": draw.random() < 0.5}
+
+
 def draw_aria(draw):
     text = draw_text(draw) | {"moe_num_experts": 4, "moe_topk": draw.choice([1, 2]), "moe_num_shared_experts": draw.choice([0, 1, 2])}
     patches = draw.choice([None, {"1225": 128, "4900": 256}])
@@ -1016,6 +1070,8 @@ DRAWS = {
     "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
     "lfm2-vl": draw_lfm2_vl, "blip-2": draw_blip2, "fuyu": draw_fuyu, "gemma4": draw_gemma4,
+    "janus": draw_janus, "modernvbert": draw_modernvbert, "ovis2": draw_ovis2, "perception_lm": draw_perception_lm, "video_llama_3": draw_video_llama_3,
+    "video_llava": draw_video_llava, "vipllava": draw_vipllava,
     "exaone4_5": draw_exaone4_5, "glm_ocr": draw_glm_ocr, "glmasr": draw_glmasr, "lighton_ocr": draw_lighton_ocr, "musicflamingo": draw_musicflamingo,
     "qianfan_ocr": draw_qianfan_ocr,
     "aria": draw_aria, "audioflamingo3": draw_audioflamingo3, "deepseek_vl": draw_deepseek_vl, "deepseek_vl_v2": draw_deepseek_vl_v2, "paddleocr_vl": draw_paddleocr_vl, "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm46v": draw_glm46v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
