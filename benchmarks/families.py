@@ -236,6 +236,8 @@ CONFIGS = {
     "hunyuan_v1_moe": decoder(**SIZE, num_experts=8, moe_topk=2),
     "hy_v3": decoder(**SIZE, **EXPERTS),
     "hyperclovax": decoder(use_post_norm=True, head_dim=8),
+    "idefics2": {"text_config": decoder(**WINDOW), "vision_config": VISION | {"image_size": 32, "patch_size": 8}, "perceiver_config": {
+        "resampler_n_latents": 8, "resampler_depth": 8, "resampler_n_heads": 8, "num_key_value_heads": 4, "resampler_head_dim": 8}},
     "idefics3": {"scale_factor": 2, "text_config": decoder(), "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
     "ijepa": ENCODER | {"architectures": ["IJepaForImageClassification"], "image_size": 32, "patch_size": 8},
     "internlm2": decoder(bias=False),
@@ -466,6 +468,8 @@ CONFIGS = {
     "voxtral": {"text_config": decoder(**SIZE), "audio_config": {
         "hidden_size": 32, "intermediate_size": 128, "num_hidden_layers": 8, "num_attention_heads": 8, "num_mel_bins": 16,
         "max_source_positions": 32}},
+    "voxtral_realtime": {"text_config": decoder(**SIZE, **WINDOW), "audio_config": {
+        "hidden_size": 32, "intermediate_size": 128, "num_hidden_layers": 8, "num_attention_heads": 8, "head_dim": 8, "num_mel_bins": 16, "sliding_window": 16}},
     "WanTransformer3DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "in_channels": 4, "out_channels": 4, "text_dim": 32,
                               "ffn_dim": 96},
     "wav2vec2": SOUND | {"architectures": ["Wav2Vec2ForCTC"], "feat_extract_norm": "layer", "do_stable_layer_norm": True},
@@ -508,7 +512,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
               "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo", "aria", "paddleocr_vl",
               "deepseek_vl_v2", "mistral3_mistral4", "pixtral", "audioflamingo3", "deepseek_vl", "exaone4_5", "glm_ocr", "glmasr", "lighton_ocr", "mistral3_qwen3", "musicflamingo",
-              "qianfan_ocr", "janus", "modernvbert", "ovis2", "perception_lm", "video_llama_3", "video_llava", "vipllava",
+              "qianfan_ocr", "janus", "modernvbert", "ovis2", "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime",
               "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2")

@@ -2,6 +2,7 @@
 // the text, before the text's own. Sounds of a sequence are counted as images are.
 
 stg.symbol @B "sequences in the global batch"
+stg.symbol @S "tokens per sequence"
 stg.symbol @D "hidden size"
 stg.symbol @IM = 1 "sounds per sequence"
 stg.symbol @IT "tokens of a sound"
@@ -79,4 +80,10 @@ stg.block @project_sound_twice(%x: !sound) -> !projected {
   %b2 = stg.param "projector2_bias" : !vector
   %y2 = stg.bias_add %p2, %b2 : !projected, !vector
   stg.return %y2 : !projected
+}
+
+// Of each token of a text, and of the frames that stand for it, the sum (Voxtral Realtime).
+stg.block @add_sound(%text: !stg.tensor<[B, S, D], bf16>, %sound: !stg.tensor<[B, S, D], bf16>) -> !stg.tensor<[B, S, D], bf16> {
+  %y = stg.add %text, %sound <"text_and_sound"> : !stg.tensor<[B, S, D], bf16>, !stg.tensor<[B, S, D], bf16>
+  stg.return %y : !stg.tensor<[B, S, D], bf16>
 }

@@ -727,6 +727,27 @@ def deepseek_vl(c):
     return siglip_tower(v, False) + projector + decoder(t, tied=c.get("tie_word_embeddings", False))
 
 
+def idefics2(c):
+    """A gated network behind the tower; queries, three norms, few heads of keys and values, and a network four times as wide in each layer that reads."""
+    v = {"patch_size": 32} | (c.get("vision_config") or {})
+    t = LLAMA | {"intermediate_size": 14336, "num_key_value_heads": 8} | (c.get("text_config") or {})
+    q = {"resampler_n_latents": 64, "resampler_depth": 3, "resampler_n_heads": 16, "num_key_value_heads": 4, "resampler_head_dim": 96} | (c.get("perceiver_config") or {})
+    D, F, E = t["hidden_size"], t["intermediate_size"], q["resampler_head_dim"]
+    layer = 2 * D * E * (q["resampler_n_heads"] + q["num_key_value_heads"]) + 3 * D * 4 * D + 3 * D
+    reader = 2 * v.get("hidden_size", 768) * F + F * D + q["resampler_n_latents"] * D + q["resampler_depth"] * layer + D
+    return siglip_tower(v, False) + reader + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
+def voxtral_realtime(c):
+    """RMSNorms, gated networks with a bias of the last matrix, no bias of keys and heads of a size of their own; two narrow matrices in each layer of the text."""
+    a = {"hidden_size": 1280, "intermediate_size": 5120, "num_hidden_layers": 32, "num_attention_heads": 32, "head_dim": 64, "num_mel_bins": 128} | (c.get("audio_config") or {})
+    t = LLAMA | {"vocab_size": 131072, "hidden_size": 3072, "intermediate_size": 9216, "num_hidden_layers": 26, "num_key_value_heads": 8, "head_dim": 128} | (c.get("text_config") or {})
+    W, F, D, inner = a["hidden_size"], a["intermediate_size"], t["hidden_size"], a["num_attention_heads"] * a["head_dim"]
+    layer = 2 * linear(W, inner) + W * inner + linear(inner, W) + 2 * W * F + linear(F, W) + 2 * W
+    encoder = linear(3 * a["num_mel_bins"], W) + linear(3 * W, W) + a["num_hidden_layers"] * layer + W
+    return encoder + F * D + D * D + t["num_hidden_layers"] * 2 * 32 * D + decoder(t, tied=c.get("tie_word_embeddings", True))
+
+
 def janus(c):
     """The same, of a tower whose networks are so many times as wide, and whose queries, keys and values may have no biases."""
     v, t = {"hidden_size": 1024, "num_hidden_layers": 24, "image_size": 384, "mlp_ratio": 4} | (c.get("vision_config") or {}), llama_text(c)
@@ -1473,7 +1494,7 @@ FAMILIES = {
     "pixtral": pixtral, "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
-    "janus": janus, "modernvbert": modernvbert, "ovis2": ovis2, "perception_lm": perception_lm, "video_llama_3": video_llama_3, "videollama3_qwen2": video_llama_3, "video_llava": video_llava,
+    "idefics2": idefics2, "voxtral_realtime": voxtral_realtime, "janus": janus, "modernvbert": modernvbert, "ovis2": ovis2, "perception_lm": perception_lm, "video_llama_3": video_llama_3, "videollama3_qwen2": video_llama_3, "video_llava": video_llava,
     "vipllava": vipllava, "exaone4_5": exaone4_5, "glm_ocr": glm_ocr, "glmasr": glmasr, "lighton_ocr": lighton_ocr, "musicflamingo": audioflamingo3, "qianfan_ocr": qianfan_ocr,
     "aria": aria, "audioflamingo3": audioflamingo3, "deepseek_vl": deepseek_vl, "deepseek_vl_v2": deepseek_vl_v2, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm46v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
     "kimi_k25": kimi_k25, "kimi_vl": kimi_vl, "minicpmv": minicpmv, "molmo": molmo,

@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 320
+RUNS = 330
 
 
 def draw_encoder(draw):
@@ -570,6 +570,20 @@ def draw_deepseek_vl(draw):
     return {"text_config": draw_text(draw), "vision_config": tower, "tie_word_embeddings": draw.random() < 0.5}
 
 
+def draw_idefics2(draw):
+    tower, heads = draw_square_tower(draw, draw.randint(2, 5)), draw.choice([2, 4])
+    return {"text_config": draw_text(draw) | draw.choice([{}, {"sliding_window": 16}]), "vision_config": tower, "tie_word_embeddings": draw.random() < 0.5,
+            "perceiver_config": {"resampler_n_latents": draw.randint(1, 9), "resampler_depth": draw.randint(1, 4), "resampler_n_heads": heads,
+                                 "num_key_value_heads": draw.choice([1, heads]), "resampler_head_dim": draw.choice([8, 12])}}
+
+
+def draw_voxtral_realtime(draw):
+    joined = draw.choice([2, 4])
+    return {"text_config": draw_text(draw) | {"head_dim": draw.choice([8, 24]), "max_position_embeddings": 40}, "downsample_factor": joined, "tie_word_embeddings": draw.random() < 0.5,
+            "audio_config": {"hidden_size": 24, "intermediate_size": joined * 24, "num_hidden_layers": draw.randint(1, 5), "num_attention_heads": draw.choice([2, 3]),
+                             "head_dim": draw.choice([8, 20]), "num_mel_bins": draw.choice([8, 80]), "sliding_window": draw.choice([5, 750])}}
+
+
 def draw_janus(draw):
     text, tower = draw_text(draw), draw_square_tower(draw, draw.randint(2, 5)) | {"mlp_ratio": draw.choice([2, 4]), "attention_bias": draw.random() < 0.5}
     del tower["intermediate_size"]
@@ -1070,7 +1084,7 @@ DRAWS = {
     "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
     "lfm2-vl": draw_lfm2_vl, "blip-2": draw_blip2, "fuyu": draw_fuyu, "gemma4": draw_gemma4,
-    "janus": draw_janus, "modernvbert": draw_modernvbert, "ovis2": draw_ovis2, "perception_lm": draw_perception_lm, "video_llama_3": draw_video_llama_3,
+    "idefics2": draw_idefics2, "voxtral_realtime": draw_voxtral_realtime, "janus": draw_janus, "modernvbert": draw_modernvbert, "ovis2": draw_ovis2, "perception_lm": draw_perception_lm, "video_llama_3": draw_video_llama_3,
     "video_llava": draw_video_llava, "vipllava": draw_vipllava,
     "exaone4_5": draw_exaone4_5, "glm_ocr": draw_glm_ocr, "glmasr": draw_glmasr, "lighton_ocr": draw_lighton_ocr, "musicflamingo": draw_musicflamingo,
     "qianfan_ocr": draw_qianfan_ocr,
