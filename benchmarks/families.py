@@ -223,6 +223,9 @@ CONFIGS = {
     "gpt_oss": decoder(**SIZE, **WINDOW, num_local_experts=8, num_experts_per_tok=2),
     "gptj": few(rotary_dim=4),
     "granite": decoder(),
+    "granite_speech": {"text_config": decoder(), "encoder_config": {"input_dim": 16, "num_layers": 8, "hidden_dim": 32, "num_heads": 8, "feedforward_mult": 2, "output_dim": 8,
+                                                                    "context_size": 20, "max_pos_emb": 32, "conv_kernel_size": 7},
+                       "projector_config": {"hidden_size": 32, "num_hidden_layers": 8, "num_attention_heads": 8, "intermediate_size": 48, "encoder_hidden_size": 32}},
     "granite_swa": decoder(**WINDOW, layer_rope_theta=[0, 1e4] * 4),
     "granitemoe": decoder(num_local_experts=8, num_experts_per_tok=2),
     "granitemoe_swa": decoder(**WINDOW, num_local_experts=8, num_experts_per_tok=2, shared_intermediate_size=32),
@@ -512,7 +515,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
               "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo", "aria", "paddleocr_vl",
               "deepseek_vl_v2", "mistral3_mistral4", "pixtral", "audioflamingo3", "deepseek_vl", "exaone4_5", "glm_ocr", "glmasr", "lighton_ocr", "mistral3_qwen3", "musicflamingo",
-              "qianfan_ocr", "janus", "modernvbert", "ovis2", "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime",
+              "qianfan_ocr", "janus", "modernvbert", "ovis2", "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech",
               "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2")

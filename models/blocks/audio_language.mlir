@@ -10,6 +10,7 @@ stg.symbol @DV "hidden size of the encoder"
 stg.symbol @SV "frames of the encoder"
 stg.symbol @JF "frames that become one token"
 stg.symbol @DP = D "width between the encoder and the text"
+stg.symbol @FW "frames of a window"
 stg.symbol @RF = DV "rotated elements of a frame"
 
 !frames = !stg.tensor<[B = IM*B, SV, DV], bf16>
@@ -86,4 +87,15 @@ stg.block @project_sound_twice(%x: !sound) -> !projected {
 stg.block @add_sound(%text: !stg.tensor<[B, S, D], bf16>, %sound: !stg.tensor<[B, S, D], bf16>) -> !stg.tensor<[B, S, D], bf16> {
   %y = stg.add %text, %sound <"text_and_sound"> : !stg.tensor<[B, S, D], bf16>, !stg.tensor<[B, S, D], bf16>
   stg.return %y : !stg.tensor<[B, S, D], bf16>
+}
+
+// Windows of frames, each of which is read by itself, and what is read of those of a sound (Granite
+// Speech).
+stg.block @to_frame_windows(%x: !frames) -> !stg.tensor<[B = IM*SV/FW*B, SV = FW, DV], bf16> {
+  %y = stg.rearrange "b(nk)d->(bn)kd" %x <"frame_windows"> : !frames -> !stg.tensor<[B = IM*SV/FW*B, SV = FW, DV], bf16>
+  stg.return %y : !stg.tensor<[B = IM*SV/FW*B, SV = FW, DV], bf16>
+}
+stg.block @from_frame_windows(%x: !stg.tensor<[B = IM*SV/FW*B, FW/JF, DV], bf16>) -> !sound {
+  %y = stg.rearrange "(bn)kd->b(nk)d" %x <"windows_joined"> : !stg.tensor<[B = IM*SV/FW*B, FW/JF, DV], bf16> -> !sound
+  stg.return %y : !sound
 }

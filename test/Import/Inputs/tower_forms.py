@@ -748,6 +748,23 @@ def voxtral_realtime(c):
     return encoder + F * D + D * D + t["num_hidden_layers"] * 2 * 32 * D + decoder(t, tied=c.get("tie_word_embeddings", True))
 
 
+def granite_speech(c):
+    """Two networks, attention with a table of distances, and a convolution of twice as many channels in each layer; a prediction and back; BLIP-2's queries."""
+    e = {"input_dim": 160, "num_layers": 10, "hidden_dim": 1024, "feedforward_mult": 4, "num_heads": 8, "output_dim": 42, "max_pos_emb": 512, "conv_kernel_size": 15,
+         "conv_expansion_factor": 2} | (c.get("encoder_config") or {})
+    q = {"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "cross_attention_frequency": 2} | (c.get("projector_config") or {})
+    t = LLAMA | (c.get("text_config") or {}) | {"tie_word_embeddings": c.get("tie_word_embeddings", (c.get("text_config") or {}).get("tie_word_embeddings", False))}
+    D, Q, E = e["hidden_dim"], q["hidden_size"], e.get("dim_head") or e["hidden_dim"] // e["num_heads"]
+    inner, wide, C = e["num_heads"] * E, e["feedforward_mult"] * D, e["conv_expansion_factor"] * D
+    layer = 2 * (norm(D) + linear(D, wide) + linear(wide, D)) + norm(D)
+    layer += norm(D) + 3 * D * inner + linear(inner, D) + (2 * e["max_pos_emb"] + 1) * E
+    layer += norm(D) + linear(D, 2 * C) + e["conv_kernel_size"] * C + norm(C) + linear(C, D)
+    encoder = linear(e["input_dim"], D) + e["num_layers"] * layer + linear(D, e["output_dim"]) + linear(e["output_dim"], D)
+    readers = len(range(0, q["num_hidden_layers"], q["cross_attention_frequency"]))
+    reader = c.get("window_size", 15) // c.get("downsample_rate", 5) * Q + norm(Q) + layers_of(q) + readers * (2 * linear(Q, Q) + 2 * linear(D, Q) + norm(Q))
+    return encoder + reader + linear(Q, t["hidden_size"]) + closed_forms.granite(t)[0]
+
+
 def janus(c):
     """The same, of a tower whose networks are so many times as wide, and whose queries, keys and values may have no biases."""
     v, t = {"hidden_size": 1024, "num_hidden_layers": 24, "image_size": 384, "mlp_ratio": 4} | (c.get("vision_config") or {}), llama_text(c)
@@ -1494,7 +1511,7 @@ FAMILIES = {
     "pixtral": pixtral, "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
-    "idefics2": idefics2, "voxtral_realtime": voxtral_realtime, "janus": janus, "modernvbert": modernvbert, "ovis2": ovis2, "perception_lm": perception_lm, "video_llama_3": video_llama_3, "videollama3_qwen2": video_llama_3, "video_llava": video_llava,
+    "granite_speech": granite_speech, "idefics2": idefics2, "voxtral_realtime": voxtral_realtime, "janus": janus, "modernvbert": modernvbert, "ovis2": ovis2, "perception_lm": perception_lm, "video_llama_3": video_llama_3, "videollama3_qwen2": video_llama_3, "video_llava": video_llava,
     "vipllava": vipllava, "exaone4_5": exaone4_5, "glm_ocr": glm_ocr, "glmasr": glmasr, "lighton_ocr": lighton_ocr, "musicflamingo": audioflamingo3, "qianfan_ocr": qianfan_ocr,
     "aria": aria, "audioflamingo3": audioflamingo3, "deepseek_vl": deepseek_vl, "deepseek_vl_v2": deepseek_vl_v2, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm46v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
     "kimi_k25": kimi_k25, "kimi_vl": kimi_vl, "minicpmv": minicpmv, "molmo": molmo,

@@ -584,6 +584,17 @@ def draw_voxtral_realtime(draw):
                              "head_dim": draw.choice([8, 20]), "num_mel_bins": draw.choice([8, 80]), "sliding_window": draw.choice([5, 750])}}
 
 
+def draw_granite_speech(draw):
+    heads, rate, width = draw.choice([2, 3]), draw.choice([1, 5]), draw.choice([24, 48])
+    return {"text_config": draw_text(draw) | {"tie_word_embeddings": draw.random() < 0.5, "residual_multiplier": 0.22, "embedding_multiplier": draw.choice([1, 12])},
+            "downsample_rate": rate, "window_size": rate * draw.choice([1, 3]),
+            "encoder_config": {"input_dim": draw.choice([8, 160]), "num_layers": draw.randint(2, 5), "hidden_dim": width, "feedforward_mult": draw.choice([2, 4]), "num_heads": heads,
+                               "dim_head": draw.choice([None, 12]), "output_dim": draw.randint(3, 50), "context_size": draw.choice([10, 20]), "max_pos_emb": draw.choice([20, 512]),
+                               "conv_kernel_size": draw.choice([3, 15, 31]), "conv_expansion_factor": draw.choice([1, 2])},
+            "projector_config": {"hidden_size": 32, "num_hidden_layers": draw.randint(1, 4), "num_attention_heads": draw.choice([2, 4]), "intermediate_size": draw.randint(3, 99),
+                                 "cross_attention_frequency": draw.choice([1, 2]), "encoder_hidden_size": width}}
+
+
 def draw_janus(draw):
     text, tower = draw_text(draw), draw_square_tower(draw, draw.randint(2, 5)) | {"mlp_ratio": draw.choice([2, 4]), "attention_bias": draw.random() < 0.5}
     del tower["intermediate_size"]
@@ -1084,7 +1095,7 @@ DRAWS = {
     "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
     "lfm2-vl": draw_lfm2_vl, "blip-2": draw_blip2, "fuyu": draw_fuyu, "gemma4": draw_gemma4,
-    "idefics2": draw_idefics2, "voxtral_realtime": draw_voxtral_realtime, "janus": draw_janus, "modernvbert": draw_modernvbert, "ovis2": draw_ovis2, "perception_lm": draw_perception_lm, "video_llama_3": draw_video_llama_3,
+    "granite_speech": draw_granite_speech, "idefics2": draw_idefics2, "voxtral_realtime": draw_voxtral_realtime, "janus": draw_janus, "modernvbert": draw_modernvbert, "ovis2": draw_ovis2, "perception_lm": draw_perception_lm, "video_llama_3": draw_video_llama_3,
     "video_llava": draw_video_llava, "vipllava": draw_vipllava,
     "exaone4_5": draw_exaone4_5, "glm_ocr": draw_glm_ocr, "glmasr": draw_glmasr, "lighton_ocr": draw_lighton_ocr, "musicflamingo": draw_musicflamingo,
     "qianfan_ocr": draw_qianfan_ocr,
