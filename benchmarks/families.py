@@ -175,6 +175,9 @@ CONFIGS = {
                       "position_embedding_type": "rotary", "token_dropout": True},
     "eurobert": decoder(architectures=["EuroBertForMaskedLM"]),
     "exaone": decoder(),
+    "exaone4_5": {"text_config": decoder(max_position_embeddings=512, sliding_window=8, sliding_window_pattern=4),
+                  "vision_config": {"depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "num_key_value_heads": 4, "out_hidden_size": 64,
+                                    "patch_size": 14, "window_size": 28, "fullatt_block_indexes": [1, 3, 6]}},
     "exaone4": decoder(**SIZE, **WINDOW),
     "exaone_moe": decoder(**SIZE, **WINDOW, **EXPERTS, num_shared_experts=1, first_k_dense_replace=2),
     "falcon": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "vocab_size": 128,
@@ -207,6 +210,10 @@ CONFIGS = {
     "glm4": decoder(**SIZE),
     "glm4_moe": decoder(**ROUTED, **SIZE),
     "glm4_moe_lite": decoder(**LATENT),
+    "glm_ocr": {"text_config": decoder(), "vision_config": {"depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "patch_size": 112,
+                                                            "image_size": 448, "out_hidden_size": 64}},
+    "glmasr": {"text_config": decoder(), "audio_config": {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8,
+                                                          "num_key_value_heads": 4, "num_mel_bins": 16, "max_source_positions": 32}},
     "glm4v": {"text_config": decoder(max_position_embeddings=512, **SIZE), "vision_config": {
         "depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "out_hidden_size": 64, "patch_size": 56,
         "image_size": 224}},
@@ -224,6 +231,9 @@ CONFIGS = {
     "gpt_oss": decoder(**SIZE, **WINDOW, num_local_experts=8, num_experts_per_tok=2),
     "gptj": few(rotary_dim=4),
     "granite": decoder(),
+    "granite_speech": {"text_config": decoder(), "encoder_config": {"input_dim": 16, "num_layers": 8, "hidden_dim": 32, "num_heads": 8, "feedforward_mult": 2, "output_dim": 8,
+                                                                    "context_size": 20, "max_pos_emb": 32, "conv_kernel_size": 7},
+                       "projector_config": {"hidden_size": 32, "num_hidden_layers": 8, "num_attention_heads": 8, "intermediate_size": 48, "encoder_hidden_size": 32}},
     "granite_swa": decoder(**WINDOW, layer_rope_theta=[0, 1e4] * 4),
     "granitemoe": decoder(num_local_experts=8, num_experts_per_tok=2),
     "granitemoe_swa": decoder(**WINDOW, num_local_experts=8, num_experts_per_tok=2, shared_intermediate_size=32),
@@ -236,6 +246,9 @@ CONFIGS = {
     "hunyuan_v1_dense": decoder(**SIZE),
     "hunyuan_v1_moe": decoder(**SIZE, num_experts=8, moe_topk=2),
     "hy_v3": decoder(**SIZE, **EXPERTS),
+    "hyperclovax": decoder(use_post_norm=True, head_dim=8),
+    "idefics2": {"text_config": decoder(**WINDOW), "vision_config": VISION | {"image_size": 32, "patch_size": 8}, "perceiver_config": {
+        "resampler_n_latents": 8, "resampler_depth": 8, "resampler_n_heads": 8, "num_key_value_heads": 4, "resampler_head_dim": 8}},
     "idefics3": {"scale_factor": 2, "text_config": decoder(), "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
     "ijepa": ENCODER | {"architectures": ["IJepaForImageClassification"], "image_size": 32, "patch_size": 8},
     "imagegpt": few() | {"vocab_size": 129},
@@ -252,6 +265,8 @@ CONFIGS = {
     "kimi_k25": {"text_config": decoder(max_position_embeddings=512, **LATENT, n_group=1, topk_group=1), "vision_config": {
         "vt_num_hidden_layers": 8, "vt_hidden_size": 32, "vt_intermediate_size": 48, "vt_num_attention_heads": 8, "patch_size": 56,
         "init_pos_emb_height": 8, "init_pos_emb_width": 8}},
+    "janus": {"text_config": decoder(), "vision_config": {"hidden_size": 32, "num_attention_heads": 8, "num_hidden_layers": 8, "mlp_ratio": 2, "image_size": 32,
+                                                         "patch_size": 8, "projection_dim": 64}},
     "jetmoe": {"hidden_size": 64, "intermediate_size": 32, "num_hidden_layers": 8, "num_key_value_heads": 4, "kv_channels": 8, "vocab_size": 128,
                "max_position_embeddings": 32, "num_local_experts": 8, "num_experts_per_tok": 2},
     "kimi_linear": decoder(**EXPERTS, **LATENT_SIZES, num_shared_experts=1, first_k_dense_replace=2, mla_use_nope=True,
@@ -266,6 +281,7 @@ CONFIGS = {
     "layoutlmv3": ENCODER | {"architectures": ["LayoutLMv3ForSequenceClassification"], "vocab_size": 128, "max_position_embeddings": 16,
                    "max_2d_position_embeddings": 64, "coordinate_size": 8, "shape_size": 16, "input_size": 24, "patch_size": 8},
     "led": SEQUENCES | {"max_encoder_position_embeddings": 32, "max_decoder_position_embeddings": 32, "attention_window": 8},
+    "lighton_ocr": {"text_config": decoder(**SIZE), "vision_config": VISION | {"image_size": 64, "patch_size": 8}},
     "lfm2": decoder(full_attn_idxs=[2, 6]),
     "lfm2_vl": {"projector_hidden_size": 48, "downsample_factor": 4,
                 "vision_config": VISION | {"patch_size": 64, "num_patches": 16, "vision_use_head": False},
@@ -311,6 +327,7 @@ CONFIGS = {
     "mistral": decoder(**WINDOW),
     "mistral3": {"text_config": {"model_type": "mistral"} | decoder(),
                  "vision_config": VISION | {"image_size": 64, "patch_size": 8}, "spatial_merge_size": 2},
+    "mistral3_qwen3": {"model_type": "mistral3", "text_config": decoder(model_type="qwen3", **SIZE), "vision_config": VISION | {"image_size": 64, "patch_size": 8}},
     "mistral3_mistral4": {"model_type": "mistral3", "text_config": {"model_type": "mistral4"} | decoder(**LATENT, n_group=2, topk_group=1),
                           "vision_config": VISION | {"image_size": 64, "patch_size": 8}},
     "mistral4": decoder(**LATENT),
@@ -321,6 +338,8 @@ CONFIGS = {
     "modernbert": ENCODER | {"architectures": ["ModernBertForMaskedLM"], "vocab_size": 128, "local_attention": 8,
                              "max_position_embeddings": 32},
     "modernbert-decoder": ENCODER | {"vocab_size": 128, "local_attention": 16, "max_position_embeddings": 32},
+    "modernvbert": {"architectures": ["ModernVBertForMaskedLM"], "pixel_shuffle_factor": 2, "vision_config": VISION | {"image_size": 32, "patch_size": 8},
+                    "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32, "local_attention": 8}},
     "molmo": decoder(9, intermediate_size=192, embedding_size=128, max_position_embeddings=256, qkv_bias=True),
     "moonshine": {"hidden_size": 96, "intermediate_size": 128, "encoder_num_hidden_layers": 4, "decoder_num_hidden_layers": 4,
                   "encoder_num_attention_heads": 8, "decoder_num_attention_heads": 8, "pad_head_dim_to_multiple_of": 8,
@@ -330,6 +349,8 @@ CONFIGS = {
     "mt5": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 32},
     "mvp": SEQUENCES,
     "nanochat": decoder(),
+    "musicflamingo": {"text_config": decoder(), "rope_parameters": {"partial_rotary_factor": 0.25}, "audio_config": {
+        "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 8, "num_attention_heads": 8, "num_mel_bins": 16, "max_source_positions": 32}},
     "musicgen_decoder": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32},
     "nemotron": decoder(),
     "nemotron_h": decoder(hybrid_override_pattern="ME*-ME*-", **SIZE, mamba_num_heads=16, mamba_head_dim=8, n_groups=8,
@@ -357,10 +378,13 @@ CONFIGS = {
     "opt": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "ffn_dim": 96, "vocab_size": 128,
             "max_position_embeddings": 32},
     "paddleocr_vl": decoder(**SIZE) | {"vision_config": VISION | {"image_size": 224, "patch_size": 56}},
+    "ovis2": {"text_config": decoder(), "vision_config": VISION | {"image_size": 32, "patch_size": 8, "hidden_stride": 2, "vocab_size": 37}},
     "paligemma": {"projection_dim": 64, "text_config": {"model_type": "gemma"} | decoder(**SIZE),
                   "vision_config": VISION | {"model_type": "siglip_vision_model", "vision_use_head": False, "image_size": 32,
                                              "patch_size": 8}},
     "pegasus": SEQUENCES,
+    "perception_lm": {"text_config": decoder(), "projector_pooling_ratio": 2, "vision_config": {"architecture": "vit_pe_core_large_patch14_336", "model_args": {
+        "embed_dim": 64, "depth": 8, "img_size": [56, 56], "init_values": 0.1, "use_post_transformer_norm": False}}},
     "persimmon": alike(),
     "phi": decoder(),
     "phi3": decoder(),
@@ -369,6 +393,7 @@ CONFIGS = {
     "PixArtTransformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 9, "num_layers": 8, "sample_size": 8, "caption_channels": 32,
                                  "cross_attention_dim": 72, "use_additional_conditions": True},
     "plbart": SEQUENCES,
+    "qianfan_ocr": {"text_config": decoder(**SIZE), "vision_config": VISION | {"image_size": [32, 32], "patch_size": [8, 8]}},
     "qwen": alike(intermediate_size=192, kv_channels=8),
     "qwen2": decoder(),
     "qwen2_5_omni": {"thinker_config": {
@@ -445,6 +470,8 @@ CONFIGS = {
     "umt5": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 32},
     "unispeech": SOUND,
     "vaultgemma": decoder(**SIZE, **WINDOW),
+    "video_llama_3": {"text_config": decoder(), "vision_config": VISION | {"patch_size": 112}},
+    "video_llava": {"text_config": decoder(max_position_embeddings=64), "vision_config": VISION | {"image_size": 16, "patch_size": 8}},
     "videomae": ENCODER | {"architectures": ["VideoMAEForPreTraining"], "image_size": 32, "patch_size": 8, "num_frames": 8, "decoder_hidden_size": 32,
                  "decoder_num_attention_heads": 8, "decoder_intermediate_size": 48, "decoder_num_hidden_layers": 8},
     "vilt": ENCODER | {"architectures": ["ViltForQuestionAnswering"], "vocab_size": 128, "max_position_embeddings": 14, "image_size": 24,
@@ -453,6 +480,7 @@ CONFIGS = {
                                "decoder": {"model_type": "trocr", "d_model": 64, "decoder_layers": 8, "decoder_attention_heads": 8,
                                            "decoder_ffn_dim": 96, "vocab_size": 128, "max_position_embeddings": 32}},
     "visual_bert": ENCODER | {"architectures": ["VisualBertForPreTraining"], "vocab_size": 128, "max_position_embeddings": 28, "visual_embedding_dim": 24},
+    "vipllava": {"text_config": decoder(), "vision_config": VISION | {"image_size": 32, "patch_size": 8}, "vision_feature_layers": [-2, -3, -4, -5, 2]},
     "vit": ENCODER | {"image_size": 32, "patch_size": 8},
     "vit_mae": ENCODER | {"image_size": 40, "patch_size": 8, "decoder_hidden_size": 32, "decoder_num_attention_heads": 8,
                 "decoder_intermediate_size": 48, "decoder_num_hidden_layers": 8},
@@ -461,6 +489,8 @@ CONFIGS = {
     "voxtral": {"text_config": decoder(**SIZE), "audio_config": {
         "hidden_size": 32, "intermediate_size": 128, "num_hidden_layers": 8, "num_attention_heads": 8, "num_mel_bins": 16,
         "max_source_positions": 32}},
+    "voxtral_realtime": {"text_config": decoder(**SIZE, **WINDOW), "audio_config": {
+        "hidden_size": 32, "intermediate_size": 128, "num_hidden_layers": 8, "num_attention_heads": 8, "head_dim": 8, "num_mel_bins": 16, "sliding_window": 16}},
     "WanTransformer3DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "in_channels": 4, "out_channels": 4, "text_dim": 32,
                               "ffn_dim": 96},
     "wav2vec2": SOUND | {"architectures": ["Wav2Vec2ForCTC"], "feat_extract_norm": "layer", "do_stable_layer_norm": True},
@@ -504,7 +534,9 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
               "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo", "aria", "paddleocr_vl",
               "deepseek_vl_v2", "mistral3_mistral4", "pixtral", "audioflamingo3", "deepseek_vl",
-              "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm", "altclip", "chinese_clip", "mobilebert", "visual_bert", "led", "speech_to_text", "squeezebert")
+              "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm", "altclip", "chinese_clip", "mobilebert", "visual_bert", "led", "speech_to_text", "squeezebert",
+              "exaone4_5", "glm_ocr", "glmasr", "lighton_ocr", "mistral3_qwen3", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
+              "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip")
 # What is made of parameters alone, such as heads of relative positions, each rank makes for what it has at a time.

@@ -19,13 +19,28 @@ stg.symbol @CG "channels between two gated convolutions"
 !vector = !stg.tensor<[D], bf16>
 
 stg.block @embed_frames(%spectrogram: !stg.tensor<[B, 2*S, M], bf16>) -> !stream {
+  stg.option @frames_before : bool = false "convolutions see the frames before alone"
   %w1 = stg.param "conv1" : !stg.tensor<[3, M, D], bf16>
-  %c1 = stg.conv %spectrogram, %w1 {strides = array<i64: 1>, padding = array<i64: 1>} <"conv1"> : !stg.tensor<[B, 2*S, M], bf16>, !stg.tensor<[3, M, D], bf16> -> !long
+  %c1 = stg.if @frames_before -> !long {
+    %p = stg.pad dim 1 %spectrogram {from = #sym.expr<2>} <"conv1_before"> : !stg.tensor<[B, 2*S, M], bf16> -> !stg.tensor<[B, 2*S + 2, M], bf16>
+    %z = stg.conv %p, %w1 {strides = array<i64: 1>, padding = array<i64: 0>} <"conv1"> : !stg.tensor<[B, 2*S + 2, M], bf16>, !stg.tensor<[3, M, D], bf16> -> !long
+    stg.yield %z : !long
+  } else {
+    %z = stg.conv %spectrogram, %w1 {strides = array<i64: 1>, padding = array<i64: 1>} <"conv1"> : !stg.tensor<[B, 2*S, M], bf16>, !stg.tensor<[3, M, D], bf16> -> !long
+    stg.yield %z : !long
+  }
   %b1 = stg.param "conv1_bias" : !vector
   %y1 = stg.bias_add %c1, %b1 : !long, !vector
   %g1 = stg.activation gelu %y1 <"conv1_gelu"> : !long
   %w2 = stg.param "conv2" : !stg.tensor<[3, D, D], bf16>
-  %c2 = stg.conv %g1, %w2 {strides = array<i64: 2>, padding = array<i64: 1>} <"conv2"> : !long, !stg.tensor<[3, D, D], bf16> -> !stream
+  %c2 = stg.if @frames_before -> !stream {
+    %p = stg.pad dim 1 %g1 {from = #sym.expr<1>} <"conv2_before"> : !long -> !stg.tensor<[B, 2*S + 1, D], bf16>
+    %z = stg.conv %p, %w2 {strides = array<i64: 2>, padding = array<i64: 0>} <"conv2"> : !stg.tensor<[B, 2*S + 1, D], bf16>, !stg.tensor<[3, D, D], bf16> -> !stream
+    stg.yield %z : !stream
+  } else {
+    %z = stg.conv %g1, %w2 {strides = array<i64: 2>, padding = array<i64: 1>} <"conv2"> : !long, !stg.tensor<[3, D, D], bf16> -> !stream
+    stg.yield %z : !stream
+  }
   %b2 = stg.param "conv2_bias" : !vector
   %y2 = stg.bias_add %c2, %b2 : !stream, !vector
   %g2 = stg.activation gelu %y2 <"conv2_gelu"> : !stream

@@ -12,6 +12,9 @@ stg.symbol @H "attention heads"
 stg.symbol @E "head size"
 stg.symbol @CW = 31 "tokens of a convolution"
 stg.symbol @N "distances that are told apart"
+stg.symbol @CF = D "channels of a convolution"
+stg.symbol @CT "tokens of a context"
+stg.symbol @OM "what is predicted of a token in the middle of the layers"
 
 !stream = !stg.tensor<[B, S, D], bf16>
 !heads = !stg.tensor<[B, S, H, E], bf16>
@@ -20,15 +23,15 @@ stg.symbol @N "distances that are told apart"
 !position_heads = !stg.tensor<[1, N = 2*S - 1, H, E], bf16>
 !buckets = !stg.tensor<[B, H, S, N = 2*S - 1], bf16>
 !scores = !stg.tensor<[B, H, S, _ = S], bf16>
-!channels = !stg.tensor<[B, S, F = D], bf16>
-!channel = !stg.tensor<[F = D], bf16>
+!channels = !stg.tensor<[B, S, F = CF], bf16>
+!channel = !stg.tensor<[F = CF], bf16>
 
 // A convolution of each channel over the tokens on both sides, and a norm of each channel over all
 // samples and tokens.
 stg.block @convolve_both_sides(%x: !channels) -> !channels {
   stg.option @tokens_before : string = "15" "zeros before the first token, and behind the last"
-  %wc = stg.param "conv" : !stg.tensor<[CW, 1, F = D], bf16>
-  %c = stg.conv %x, %wc {grouped, strides = array<i64: 1>, padding = array<i64: 15>, stg.options = {padding = "tokens_before"}} <"conv"> : !channels, !stg.tensor<[CW, 1, F = D], bf16> -> !channels
+  %wc = stg.param "conv" : !stg.tensor<[CW, 1, F = CF], bf16>
+  %c = stg.conv %x, %wc {grouped, strides = array<i64: 1>, padding = array<i64: 15>, stg.options = {padding = "tokens_before"}} <"conv"> : !channels, !stg.tensor<[CW, 1, F = CF], bf16> -> !channels
   %wb = stg.param "conv_batch_norm.weight" : !channel
   %bb = stg.param "conv_batch_norm.bias" : !channel
   %b = stg.batch_norm %c, %wb, %bb <"conv_batch_norm"> : !channels, !channel, !channel
@@ -37,8 +40,8 @@ stg.block @convolve_both_sides(%x: !channels) -> !channels {
 
 // The same over the tokens before, and a LayerNorm.
 stg.block @convolve_before(%x: !channels) -> !channels {
-  %wc = stg.param "conv" : !stg.tensor<[F = D, CW], bf16>
-  %c = stg.causal_conv %x, %wc <"conv"> : !channels, !stg.tensor<[F = D, CW], bf16>
+  %wc = stg.param "conv" : !stg.tensor<[F = CF, CW], bf16>
+  %c = stg.causal_conv %x, %wc <"conv"> : !channels, !stg.tensor<[F = CF, CW], bf16>
   %wn = stg.param "conv_channel_norm.weight" : !channel
   %bn = stg.param "conv_channel_norm.bias" : !channel
   %n, %mean, %rstd = stg.layer_norm %c, %wn, %bn <"conv_channel_norm"> : !channels, !channel, !channel
@@ -48,11 +51,19 @@ stg.block @convolve_before(%x: !channels) -> !channels {
 // A LayerNorm, a gated matrix, a convolution of each channel with a norm, an activation and a matrix.
 stg.block @token_convolution(%x: !stream) -> !stream {
   stg.option @conv_side : "both" | "before" = "both" "which tokens the convolution sees"
+  stg.option @conv_ends_bias : bool = false "biases of the matrices around the convolution"
   stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "silu" "of the convolution"
   %n = stg.call @norm(%x) {name = "conv_norm"} : (!stream) -> !stream
-  %wi = stg.param "conv_in" : !stg.tensor<[D, 2, F = D], bf16>
-  %p = stg.einsum "bsd,dgf->bsgf" %n, %wi : !stream, !stg.tensor<[D, 2, F = D], bf16>
-  %g = stg.glu sigmoid %p <"conv_gate"> : !stg.tensor<[B, S, 2, F = D], bf16>
+  %wi = stg.param "conv_in" : !stg.tensor<[D, 2, F = CF], bf16>
+  %p = stg.einsum "bsd,dgf->bsgf" %n, %wi : !stream, !stg.tensor<[D, 2, F = CF], bf16>
+  %pi = stg.if @conv_ends_bias -> !stg.tensor<[B, S, 2, F = CF], bf16> {
+    %bi = stg.param "conv_in_bias" : !stg.tensor<[2, F = CF], bf16>
+    %z = stg.bias_add %p, %bi : !stg.tensor<[B, S, 2, F = CF], bf16>, !stg.tensor<[2, F = CF], bf16>
+    stg.yield %z : !stg.tensor<[B, S, 2, F = CF], bf16>
+  } else {
+    stg.yield %p : !stg.tensor<[B, S, 2, F = CF], bf16>
+  }
+  %g = stg.glu sigmoid %pi <"conv_gate"> : !stg.tensor<[B, S, 2, F = CF], bf16>
   %b = stg.if @conv_side = "both" -> !channels {
     %z = stg.call @convolve_both_sides(%g) : (!channels) -> !channels
     stg.yield %z : !channels
@@ -61,9 +72,16 @@ stg.block @token_convolution(%x: !stream) -> !stream {
     stg.yield %z : !channels
   }
   %a = stg.activation silu %b {stg.options = {function = "activation"}} <"conv_{activation}"> : !channels
-  %wo = stg.param "conv_out" : !stg.tensor<[F = D, D], bf16>
-  %o = stg.einsum "bsf,fd->bsd" %a, %wo : !channels, !stg.tensor<[F = D, D], bf16>
-  stg.return %o : !stream
+  %wo = stg.param "conv_out" : !stg.tensor<[F = CF, D], bf16>
+  %o = stg.einsum "bsf,fd->bsd" %a, %wo : !channels, !stg.tensor<[F = CF, D], bf16>
+  %y = stg.if @conv_ends_bias -> !stream {
+    %bo = stg.param "conv_out_bias" : !stg.tensor<[D], bf16>
+    %z = stg.bias_add %o, %bo : !stream, !stg.tensor<[D], bf16>
+    stg.yield %z : !stream
+  } else {
+    stg.yield %o : !stream
+  }
+  stg.return %y : !stream
 }
 
 // Added to what it reads.
@@ -149,5 +167,32 @@ stg.block @conformer_attention_layer(%x: !stream) -> !stream {
     stg.yield %z : !stream
   }
   %y = stg.call @after(%x, %a) {part = "attention"} : (!stream, !stream) -> !stream
+  stg.return %y : !stream
+}
+
+// The same in contexts of CT tokens, which see nothing of each other, with biases of the last matrix
+// alone (Granite Speech).
+stg.block @context_attention_layer(%x: !stream) -> !stream {
+  %n = stg.call @before(%x) {part = "attention"} : (!stream) -> !stream
+  %c = stg.rearrange "b(nk)d->(bn)kd" %n <"contexts"> : !stream -> !stg.tensor<[B = S/CT*B, S = CT, D], bf16>
+  %a = stg.call @distance_attention(%c) : (!stg.tensor<[B = S/CT*B, S = CT, D], bf16>) -> !stg.tensor<[B = S/CT*B, S = CT, D], bf16>
+  %o = stg.rearrange "(bn)kd->b(nk)d" %a <"contexts_joined"> : !stg.tensor<[B = S/CT*B, S = CT, D], bf16> -> !stream
+  %y = stg.call @after(%x, %o) {part = "attention"} : (!stream, !stream) -> !stream
+  stg.return %y : !stream
+}
+
+// What is predicted of each token in the middle of the layers, added to it (Granite Speech).
+stg.block @add_prediction(%x: !stream) -> !stream {
+  %w1 = stg.param "prediction" : !stg.tensor<[D, _ = OM], bf16>
+  %p1 = stg.einsum "bsd,dm->bsm" %x, %w1 : !stream, !stg.tensor<[D, _ = OM], bf16>
+  %b1 = stg.param "prediction_bias" : !stg.tensor<[_ = OM], bf16>
+  %l = stg.bias_add %p1, %b1 : !stg.tensor<[B, S, _ = OM], bf16>, !stg.tensor<[_ = OM], bf16>
+  %f = stg.softmax %l <"prediction_softmax"> : !stg.tensor<[B, S, _ = OM], bf16>
+  %p = stg.cast %f <"prediction_shares"> : !stg.tensor<[B, S, _ = OM], f32> -> !stg.tensor<[B, S, _ = OM], bf16>
+  %w2 = stg.param "prediction_back" : !stg.tensor<[_ = OM, D], bf16>
+  %p2 = stg.einsum "bsm,md->bsd" %p, %w2 : !stg.tensor<[B, S, _ = OM], bf16>, !stg.tensor<[_ = OM, D], bf16>
+  %b2 = stg.param "prediction_back_bias" : !stg.tensor<[D], bf16>
+  %y2 = stg.bias_add %p2, %b2 : !stream, !stg.tensor<[D], bf16>
+  %y = stg.add %x, %y2 <"with_prediction"> : !stream, !stream
   stg.return %y : !stream
 }

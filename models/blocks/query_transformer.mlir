@@ -6,6 +6,7 @@ stg.symbol @T "tokens that are read"
 stg.symbol @D "hidden size of the queries"
 stg.symbol @DO "hidden size of the tokens that are read"
 stg.symbol @H "heads of the queries"
+stg.symbol @K = H "key/value heads"
 stg.symbol @E "head size"
 
 !read = !stg.tensor<[B, T, DO], bf16>
@@ -104,4 +105,25 @@ stg.block @twice_projected_attention(%x: !answers, %read: !seen) -> !answers {
   %b = stg.param "last_bias" : !row
   %z = stg.bias_add %p, %b : !answers, !row
   stg.return %z : !answers
+}
+
+// Attention of queries to what is read and to themselves, behind a norm of each, with the residual
+// stream (Idefics 2).
+stg.block @attention_beside_queries(%x: !answers, %read: !seen) -> !answers {
+  %wx = stg.param "queries_norm" : !row
+  %n, %nr = stg.rms_norm %x, %wx <"queries_norm"> : !answers, !row
+  %wc = stg.param "read_norm" : !row
+  %c, %cr = stg.rms_norm %read, %wc <"read_norm"> : !seen, !row
+  %wq = stg.param "q_proj" : !to_heads
+  %q = stg.einsum "bsd,dhe->bshe" %n, %wq : !answers, !to_heads
+  %t = stg.rearrange "b(nk)d->bn(kd)" %n <"queries_read"> : !answers -> !stg.tensor<[B, T = S, D], bf16>
+  %a = stg.concat dim 1 ordered %c, %t <"all_read"> : !seen, !stg.tensor<[B, T = S, D], bf16> -> !stg.tensor<[B, T = T + S, D], bf16>
+  %wkv = stg.param "kv_proj" : !stg.tensor<[D, 2*K, E], bf16>
+  %kv = stg.einsum "btd,dke->btke" %a, %wkv : !stg.tensor<[B, T = T + S, D], bf16>, !stg.tensor<[D, 2*K, E], bf16>
+  %k, %v = stg.split dim 2 %kv : !stg.tensor<[B, T = T + S, 2*K, E], bf16> -> !stg.tensor<[B, T = T + S, K, E], bf16>, !stg.tensor<[B, T = T + S, K, E], bf16>
+  %h, %lse = stg.attention none %q, %k, %v <"attention"> : !heads, !stg.tensor<[B, T = T + S, K, E], bf16>, !stg.tensor<[B, T = T + S, K, E], bf16>
+  %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
+  %o = stg.einsum "bshe,hed->bsd" %h, %wo : !heads, !stg.tensor<[H, E, D], bf16>
+  %y = stg.add %x, %o <"attention_residual"> : !answers, !answers
+  stg.return %y : !answers
 }

@@ -22,6 +22,10 @@ stg.symbol @GX = 1 "tiles of a row"
 stg.symbol @TS "patches of a tile, along each side"
 stg.symbol @TT "patches of a tile"
 stg.symbol @VS "patches of the vision tower, along each side"
+stg.symbol @VT "patches of an image, before squares become one token"
+stg.symbol @VV "words of images"
+stg.symbol @VI "words of tokens around images"
+stg.symbol @VF "frames of the video of a sequence"
 
 !vision = !stg.tensor<[B = IM*B, SV, DV], bf16>
 !image = !stg.tensor<[B = IM*B, IT, DV], bf16>
@@ -381,4 +385,57 @@ stg.block @project_squares_twice(%x: !vision) -> !projected {
     stg.yield %p2 : !projected
   }
   stg.return %y2 : !projected
+}
+
+// Squares of what patches were projected to become their mean (Perception LM).
+stg.block @average_squares(%x: !stg.tensor<[B = IM*B, VT, D], bf16>) -> !projected {
+  %g = stg.rearrange "b(ynxm)d->b(yx)(nm)d" %x <"squares"> : !stg.tensor<[B = IM*B, VT, D], bf16> -> !stg.tensor<[B = IM*B, IT, ME*ME, D], bf16>
+  %y = stg.mean dim 2 %g <"squares_mean"> : !stg.tensor<[B = IM*B, IT, ME*ME, D], bf16>
+  stg.return %y : !projected
+}
+
+// Squares of patches become shares of the words of images, and these the sum of what the table of
+// such words has of each; words behind them are those of tokens around images, whose shares are
+// zero (Ovis 2).
+stg.block @visual_words(%x: !vision) -> !projected {
+  %m = stg.rearrange "b(ynxm)d->b(yx)(nmd)" %x <"shuffle"> : !vision -> !wide
+  %w = stg.param "visual_head" : !stg.tensor<[ME*ME*DV, _ = VV], bf16>
+  %l = stg.einsum "bnv,vw->bnw" %m, %w : !wide, !stg.tensor<[ME*ME*DV, _ = VV], bf16>
+  %wn = stg.param "visual_norm.weight" : !stg.tensor<[_ = VV], bf16>
+  %wb = stg.param "visual_norm.bias" : !stg.tensor<[_ = VV], bf16>
+  %n, %mean, %rstd = stg.layer_norm %l, %wn, %wb <"visual_norm"> : !stg.tensor<[B = IM*B, IT, _ = VV], bf16>, !stg.tensor<[_ = VV], bf16>, !stg.tensor<[_ = VV], bf16>
+  %p = stg.softmax %n <"visual_softmax"> : !stg.tensor<[B = IM*B, IT, _ = VV], bf16>
+  %s = stg.cast %p <"visual_shares"> : !stg.tensor<[B = IM*B, IT, _ = VV], f32> -> !stg.tensor<[B = IM*B, IT, _ = VV], bf16>
+  %f = stg.pad dim 2 %s {from = #sym.expr<0>} <"shares_filled_up"> : !stg.tensor<[B = IM*B, IT, _ = VV], bf16> -> !stg.tensor<[B = IM*B, IT, _ = VV + VI], bf16>
+  %t = stg.param "visual_embeddings" : !stg.tensor<[_ = VV + VI, D], bf16>
+  %y = stg.einsum "bnw,wd->bnd" %f, %t : !stg.tensor<[B = IM*B, IT, _ = VV + VI], bf16>, !stg.tensor<[_ = VV + VI, D], bf16>
+  stg.return %y : !projected
+}
+
+// What five layers give of each patch, one beside the other without the token in front, with a
+// LayerNorm of all of it and two matrices with gelu in between (ViP-LLaVA).
+stg.block @project_five_layers(%a: !vision, %b: !vision, %c: !vision, %d: !vision, %e: !vision) -> !projected {
+  %j = stg.concat dim 2 %a, %b, %c, %d, %e <"layers_joined"> : !vision, !vision, !vision, !vision, !vision -> !stg.tensor<[B = IM*B, SV, 5*DV], bf16>
+  %p = stg.slice dim 1 %j {from = #sym.expr<1>} <"without_class"> : !stg.tensor<[B = IM*B, SV, 5*DV], bf16> -> !stg.tensor<[B = IM*B, IT, 5*DV], bf16>
+  %wn = stg.param "projector_norm.weight" : !stg.tensor<[5*DV], bf16>
+  %wb = stg.param "projector_norm.bias" : !stg.tensor<[5*DV], bf16>
+  %n, %mean, %rstd = stg.layer_norm %p, %wn, %wb <"projector_norm"> : !stg.tensor<[B = IM*B, IT, 5*DV], bf16>, !stg.tensor<[5*DV], bf16>, !stg.tensor<[5*DV], bf16>
+  %w1 = stg.param "projector1" : !stg.tensor<[5*DV, D], bf16>
+  %p1 = stg.einsum "bnv,vd->bnd" %n, %w1 : !stg.tensor<[B = IM*B, IT, 5*DV], bf16>, !stg.tensor<[5*DV, D], bf16>
+  %b1 = stg.param "projector1_bias" : !vector
+  %y1 = stg.bias_add %p1, %b1 : !projected, !vector
+  %g = stg.activation gelu %y1 <"projector_gelu"> : !projected
+  %w2 = stg.param "projector2" : !stg.tensor<[D, D], bf16>
+  %p2 = stg.einsum "bnd,de->bne" %g, %w2 : !projected, !stg.tensor<[D, D], bf16>
+  %b2 = stg.param "projector2_bias" : !vector
+  %y2 = stg.bias_add %p2, %b2 : !projected, !vector
+  stg.return %y2 : !projected
+}
+
+// The images of a sequence, the frames of its video behind them, and its text.
+stg.block @join_images_and_frames(%images: !projected, %frames: !stg.tensor<[B = VF*B, SV, D], bf16>, %text: !stg.tensor<[B, S = S - IM*IT - VF*SV, D], bf16>) -> !stream {
+  %i = stg.rearrange "(bi)td->b(it)d" %images <"image_tokens"> : !projected -> !tokens
+  %f = stg.rearrange "(bi)td->b(it)d" %frames <"frame_tokens"> : !stg.tensor<[B = VF*B, SV, D], bf16> -> !stg.tensor<[B, S = VF*SV, D], bf16>
+  %x = stg.concat dim 1 ordered %i, %f, %text : !tokens, !stg.tensor<[B, S = VF*SV, D], bf16>, !stg.tensor<[B, S = S - IM*IT - VF*SV, D], bf16> -> !stream
+  stg.return %x : !stream
 }

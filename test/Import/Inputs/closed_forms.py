@@ -449,6 +449,13 @@ def granite(c):
                        c.get("tie_word_embeddings", False), qkv_bias=bias, o_bias=bias)
 
 
+def hyperclovax(c):
+    """Granite with heads of a size of their own, and two norms more in a layer."""
+    more = 2 * c["hidden_size"] * c["num_hidden_layers"] if c["use_post_norm"] else 0
+    total, active, table = llama(c)
+    return total + more, active + more, table
+
+
 def granitemoe(c):
     bias, H = c.get("attention_bias", False), c["num_attention_heads"]
     return mixture(c, c.get("num_local_experts", 8), c.get("num_experts_per_tok", 2),
@@ -1376,6 +1383,7 @@ FAMILIES = {
     "openelm": openelm, "nemotron-nas": nemotron_nas, "rwkv": rwkv, "recurrent_gemma": recurrent_gemma,
     "diffllama": diffllama, "arctic": arctic, "grok-1": grok_1, "nanochat": nanochat, "ctrl": ctrl, "gpt_neox_japanese": gpt_neox_japanese, "chameleon": chameleon, "gemma3n_text": gemma3n_text, "gemma4_text": gemma4_text,
     "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3, "cohere2_moe": cohere2_moe, "axk1": axk1,
+    "hyperclovax": hyperclovax,
     "granite_swa": granite_swa, "granitemoe_swa": granitemoe_swa, "jais2": jais2, "laguna": laguna,
     "step3p5": step3p5,
     "kimi_linear": kimi_linear, "longcat_flash": longcat_flash,

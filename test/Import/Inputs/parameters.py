@@ -384,6 +384,10 @@ def draw_granite(draw):
                                "embedding_multiplier": 12.0}
 
 
+def draw_hyperclovax(draw):
+    return draw_granite(draw) | {"use_post_norm": draw.random() < 0.5, "head_dim": draw.choice([None, 24]), "attention_multiplier": draw.choice([None, 0.125])}
+
+
 def draw_granitemoe(draw):
     return draw_granite(draw) | {"num_local_experts": draw.choice([4, 8]),
                                  "num_experts_per_tok": draw.choice([1, 2, 4])}

@@ -784,6 +784,12 @@ def internvl(c):
     return tower + projector + text
 
 
+def qianfan_ocr(c):
+    v = dict(c.get("vision_config") or {})
+    v["attention_bias"] = v.pop("qkv_bias", v.get("attention_bias", True))
+    return internvl({"tie_word_embeddings": False} | c | {"text_config": {"model_type": "qwen3"} | (c.get("text_config") or {}), "vision_config": v})
+
+
 def internvl_chat(c):
     """The same tower, with other names and defaults, before a text that its type says."""
     t, v = c["llm_config"], c.get("vision_config") or {}
@@ -852,6 +858,115 @@ def deepseek_vl(c):
     D = t["hidden_size"]
     projector = linear(v.get("hidden_size", 768), D) + linear(D, D)
     return siglip_tower(v, False) + projector + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
+def idefics2(c):
+    """A gated network behind the tower; queries, three norms, few heads of keys and values, and a network four times as wide in each layer that reads."""
+    v = {"patch_size": 32} | (c.get("vision_config") or {})
+    t = LLAMA | {"intermediate_size": 14336, "num_key_value_heads": 8} | (c.get("text_config") or {})
+    q = {"resampler_n_latents": 64, "resampler_depth": 3, "resampler_n_heads": 16, "num_key_value_heads": 4, "resampler_head_dim": 96} | (c.get("perceiver_config") or {})
+    D, F, E = t["hidden_size"], t["intermediate_size"], q["resampler_head_dim"]
+    layer = 2 * D * E * (q["resampler_n_heads"] + q["num_key_value_heads"]) + 3 * D * 4 * D + 3 * D
+    reader = 2 * v.get("hidden_size", 768) * F + F * D + q["resampler_n_latents"] * D + q["resampler_depth"] * layer + D
+    return siglip_tower(v, False) + reader + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
+def voxtral_realtime(c):
+    """RMSNorms, gated networks with a bias of the last matrix, no bias of keys and heads of a size of their own; two narrow matrices in each layer of the text."""
+    a = {"hidden_size": 1280, "intermediate_size": 5120, "num_hidden_layers": 32, "num_attention_heads": 32, "head_dim": 64, "num_mel_bins": 128} | (c.get("audio_config") or {})
+    t = LLAMA | {"vocab_size": 131072, "hidden_size": 3072, "intermediate_size": 9216, "num_hidden_layers": 26, "num_key_value_heads": 8, "head_dim": 128} | (c.get("text_config") or {})
+    W, F, D, inner = a["hidden_size"], a["intermediate_size"], t["hidden_size"], a["num_attention_heads"] * a["head_dim"]
+    layer = 2 * linear(W, inner) + W * inner + linear(inner, W) + 2 * W * F + linear(F, W) + 2 * W
+    encoder = linear(3 * a["num_mel_bins"], W) + linear(3 * W, W) + a["num_hidden_layers"] * layer + W
+    return encoder + F * D + D * D + t["num_hidden_layers"] * 2 * 32 * D + decoder(t, tied=c.get("tie_word_embeddings", True))
+
+
+def granite_speech(c):
+    """Two networks, attention with a table of distances, and a convolution of twice as many channels in each layer; a prediction and back; BLIP-2's queries."""
+    e = {"input_dim": 160, "num_layers": 10, "hidden_dim": 1024, "feedforward_mult": 4, "num_heads": 8, "output_dim": 42, "max_pos_emb": 512, "conv_kernel_size": 15,
+         "conv_expansion_factor": 2} | (c.get("encoder_config") or {})
+    q = {"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "cross_attention_frequency": 2} | (c.get("projector_config") or {})
+    t = LLAMA | (c.get("text_config") or {}) | {"tie_word_embeddings": c.get("tie_word_embeddings", (c.get("text_config") or {}).get("tie_word_embeddings", False))}
+    D, Q, E = e["hidden_dim"], q["hidden_size"], e.get("dim_head") or e["hidden_dim"] // e["num_heads"]
+    inner, wide, C = e["num_heads"] * E, e["feedforward_mult"] * D, e["conv_expansion_factor"] * D
+    layer = 2 * (norm(D) + linear(D, wide) + linear(wide, D)) + norm(D)
+    layer += norm(D) + 3 * D * inner + linear(inner, D) + (2 * e["max_pos_emb"] + 1) * E
+    layer += norm(D) + linear(D, 2 * C) + e["conv_kernel_size"] * C + norm(C) + linear(C, D)
+    encoder = linear(e["input_dim"], D) + e["num_layers"] * layer + linear(D, e["output_dim"]) + linear(e["output_dim"], D)
+    readers = len(range(0, q["num_hidden_layers"], q["cross_attention_frequency"]))
+    reader = c.get("window_size", 15) // c.get("downsample_rate", 5) * Q + norm(Q) + layers_of(q) + readers * (2 * linear(Q, Q) + 2 * linear(D, Q) + norm(Q))
+    return encoder + reader + linear(Q, t["hidden_size"]) + closed_forms.granite(t)[0]
+
+
+def janus(c):
+    """The same, of a tower whose networks are so many times as wide, and whose queries, keys and values may have no biases."""
+    v, t = {"hidden_size": 1024, "num_hidden_layers": 24, "image_size": 384, "mlp_ratio": 4} | (c.get("vision_config") or {}), llama_text(c)
+    D, T = v["hidden_size"], t["hidden_size"]
+    fewer = 0 if v.get("attention_bias", True) else 3 * D * v["num_hidden_layers"]
+    tower = siglip_tower(v | {"intermediate_size": D * v["mlp_ratio"]}, False) - fewer
+    return tower + linear(D, T) + linear(T, T) + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
+def video_llama_3(c):
+    """SigLIP's tower without a table of positions, and two matrices, before Qwen 2, in a member of the file or among the others."""
+    v = c.get("vision_config") or c.get("vision_encoder_config") or {}
+    t = QWEN2 | {key: value for key, value in c.items() if key in QWEN2} | (c.get("text_config") or {})
+    D, T, size = v.get("hidden_size", 768), t["hidden_size"], v.get("patch_size", 16)
+    tower = siglip_tower(v, False, linear(v.get("num_channels", 3) * size * size, D))
+    tied = c.get("tie_word_embeddings") or t.get("tie_word_embeddings")
+    return tower + linear(D, T) + linear(T, T) + decoder(t, True, tied=tied)
+
+
+def ovis2(c):
+    """RMSNorms, gated networks; a matrix of squares and a LayerNorm give shares of words, which have a table."""
+    v = {"hidden_size": 1024, "intermediate_size": 2816, "num_hidden_layers": 24, "num_channels": 3, "image_size": 224, "patch_size": 14, "vocab_size": 16384,
+         "hidden_stride": 1, "num_visual_indicator_tokens": 5} | (c.get("vision_config") or {})
+    t = QWEN2 | (c.get("text_config") or {})
+    D, F, bias, wide = v["hidden_size"], v["intermediate_size"], v.get("mlp_bias", False), v.get("qkv_bias", False)
+    words = v["vocab_size"] - v["num_visual_indicator_tokens"]
+    layer = linear(D, 3 * D, wide) + linear(D, D, wide) + 2 * linear(D, F, bias) + linear(F, D, bias) + 2 * D
+    tower = linear(v["num_channels"] * v["patch_size"] ** 2, D) + (v["image_size"] // v["patch_size"]) ** 2 * D + 2 * D + v["num_hidden_layers"] * layer
+    read = v["hidden_stride"] ** 2 * D * words + norm(words) + v["vocab_size"] * t["hidden_size"]
+    return tower + read + decoder(t, True, tied=c.get("tie_word_embeddings", True))
+
+
+def perception_lm(c):
+    """Learned positions, a norm before the layers and perhaps one behind them, a scale of each part of a layer, and two matrices."""
+    v, t = c["vision_config"], llama_text(c)
+    is_large = "large" in v["architecture"]
+    a = {"embed_dim": 1024 if is_large else 1536, "depth": 24 if is_large else 50, "img_size": [336, 336] if is_large else [448, 448]} | (v.get("model_args") or {})
+    D, T = a["embed_dim"], t["hidden_size"]
+    layer = block(D, 4 * D if is_large else 8960 * D // 1536) + (2 * D if a.get("init_values") is not None else 0)
+    tower = 588 * D + (a["img_size"][0] // 14) ** 2 * D + (2 * D if is_large else 0) + norm(D) + a["depth"] * layer
+    tower += norm(D) if a.get("use_post_transformer_norm", True) else 0
+    return tower + linear(D, T) + linear(T, T) + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
+def clip_tower(v):
+    """Of LLaVA: no bias of patches, a token in front, a norm before and one behind."""
+    v = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "image_size": 336, "patch_size": 14} | v
+    D = v["hidden_size"]
+    return image_ends(v, 1)[0] - D + layers_of(v) + 2 * norm(D)
+
+
+def vipllava(c):
+    v, t = c.get("vision_config") or {}, llama_text(c)
+    wide, T = 5 * v.get("hidden_size", 1024), t["hidden_size"]
+    return clip_tower(v) + norm(wide) + linear(wide, T) + linear(T, T) + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
+def video_llava(c):
+    """Two towers, which share two matrices behind them."""
+    v, t, bias = {"image_size": 224} | (c.get("vision_config") or {}), llama_text(c), c.get("multimodal_projector_bias", True)
+    T = t["hidden_size"]
+    return 2 * clip_tower(v) + linear(v.get("hidden_size", 1024), T, bias) + linear(T, T, bias) + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
+def modernvbert(c):
+    """SigLIP's tower, one matrix of squares, and ModernBERT."""
+    v, t = c.get("vision_config") or {}, {"vocab_size": 50368, "hidden_size": 768} | (c.get("text_config") or {})
+    t |= {"tie_word_embeddings": c.get("tie_word_embeddings", True), "architectures": [(c.get("architectures") or ["ModernVBertModel"])[0].replace("VBert", "Bert")]}
+    return siglip_tower(v, False) + c.get("pixel_shuffle_factor", 4) ** 2 * v.get("hidden_size", 768) * t["hidden_size"] + modernbert(t)
 
 
 def minicpmv(c):
@@ -939,12 +1054,18 @@ def audioflamingo3(c):
     return qwen2_audio(c | {"audio_config": a}) + linear(D, D) - biases
 
 
-def qwen2_5_tower(v):
-    """Norms before each part of a layer, a gated network with biases; four patches are joined and projected."""
-    D, F, size = v.get("hidden_size", 3584), v.get("intermediate_size", 3420), v.get("patch_size", 14)
-    layer = 2 * D + linear(D, 3 * D) + linear(D, D) + 2 * linear(D, F) + linear(F, D)
+def qwen2_5_tower(v, K=None):
+    """Norms before each part of a layer, a gated network with biases; four patches are joined and projected. There may be fewer
+    heads of keys and values."""
+    D, F, size, H = v.get("hidden_size", 3584), v.get("intermediate_size", 3420), v.get("patch_size", 14), v.get("num_heads", 16)
+    layer = 2 * D + linear(D, D + 2 * (K or H) * (D // H)) + linear(D, D) + 2 * linear(D, F) + linear(F, D)
     ends = v.get("in_channels", 3) * 2 * size**2 * D + D + linear(4 * D, 4 * D) + linear(4 * D, v.get("out_hidden_size", 3584))
     return ends + v.get("depth", 32) * layer
+
+
+def exaone4_5(c):
+    v, t = c["vision_config"], c["text_config"]
+    return qwen2_5_tower(v, v.get("num_key_value_heads", 8)) + closed_forms.exaone4(t | {"tie_word_embeddings": c.get("tie_word_embeddings", False)})[0]
 
 
 def qwen2_5_omni_thinker(c):
@@ -986,6 +1107,18 @@ def voxtral(c):
     return encoder + a["intermediate_size"] * D + D * D + decoder(t, tied=t.get("tie_word_embeddings", False))
 
 
+def glmasr(c):
+    """Voxtral without positions, and with a projection twice as wide as the text, with biases; there may be fewer heads of keys and values."""
+    a = {"hidden_size": 1280, "intermediate_size": 5120, "num_hidden_layers": 32, "num_attention_heads": 20} | (c.get("audio_config") or {})
+    t = llama_text(c, LLAMA | {"vocab_size": 59264, "hidden_size": 2048, "intermediate_size": 6144, "num_hidden_layers": 28,
+                               "num_attention_heads": 16, "num_key_value_heads": 4})
+    W, D, H = a["hidden_size"], t["hidden_size"], a["num_attention_heads"]
+    fewer = (H - (a.get("num_key_value_heads") or H)) * (W // H)
+    encoder = whisper_encoder(a | {"max_source_positions": 0}, W, a["intermediate_size"], a["num_hidden_layers"])
+    encoder -= a["num_hidden_layers"] * fewer * (2 * W + 1)
+    return encoder + linear(a["intermediate_size"], 2 * D) + linear(2 * D, D) + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
 def llava_next(c):
     """LLaVA with a token behind each row of patches."""
     v = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "image_size": 336,
@@ -1006,12 +1139,17 @@ def pixtral(c):
 
 
 def mistral3(c):
-    """Pixtral's tower, a norm and a matrix of squares of its patches, two more, and one of three texts."""
+    """Pixtral's tower, a norm and a matrix of squares of its patches, two more, and one of four texts."""
     v = {"hidden_size": 1024, "patch_size": 14} | (c.get("vision_config") or {})
-    t = {"model_type": "mistral"} | (c.get("text_config") or {}) | {"tie_word_embeddings": c.get("tie_word_embeddings", False)}
+    t = {"model_type": "mistral"} | (c.get("text_config") or {}) | {
+        "tie_word_embeddings": c.get("tie_word_embeddings", (c.get("text_config") or {}).get("model_type") == "qwen3")}
     D, T, bias = v["hidden_size"], t["hidden_size"], c.get("multimodal_projector_bias", False)
     projector = D + c.get("spatial_merge_size", 2) ** 2 * D * D + linear(D, T, bias) + linear(T, T, bias)
     return pixtral(v) + projector + closed_forms.count(t)[0]
+
+
+def lighton_ocr(c):
+    return mistral3(c | {"text_config": c["text_config"] | {"model_type": "qwen3"}})
 
 
 def llava_onevision(c):
@@ -1155,6 +1293,19 @@ def glm4v(c):
         experts = t["n_routed_experts"]
         return T * experts + experts + (experts + t["n_shared_experts"]) * 3 * T * t["moe_intermediate_size"]
     return tower + decoder(t, t.get("attention_bias", True), False, False, c.get("tie_word_embeddings", False), network)
+
+
+def glm_ocr(c):
+    """GLM-4's tower without positions, with norms of heads, biases in each layer, and a wider network behind it."""
+    t = {"vocab_size": 59392, "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 16, "num_attention_heads": 16,
+         "num_key_value_heads": 8} | (c.get("text_config") or {})
+    v = {"depth": 24, "hidden_size": 1024, "intermediate_size": 4096, "num_heads": 16, "in_channels": 3, "patch_size": 14,
+         "spatial_merge_size": 2, "temporal_patch_size": 2, "out_hidden_size": 1536, "attention_bias": True} | (c.get("vision_config") or {})
+    D, F, T, bias = v["hidden_size"], v["intermediate_size"], t["hidden_size"], v["attention_bias"]
+    layer = linear(D, 3 * D, bias) + linear(D, D, bias) + 2 * linear(D, F, bias) + linear(F, D, bias) + 2 * D + 2 * (D // v["num_heads"])
+    tower = linear(v["in_channels"] * v["temporal_patch_size"] * v["patch_size"] ** 2, D) + v["depth"] * layer + D
+    merger = linear(v["spatial_merge_size"] ** 2 * D, T) + T * T + norm(T) + 3 * T * T * v["in_channels"]
+    return tower + merger + decoder(t, tied=c.get("tie_word_embeddings", False), ffn=lambda layer: 3 * T * t["intermediate_size"] + 2 * T)
 
 
 def kimi_vl(c):
@@ -1497,6 +1648,8 @@ FAMILIES = {
     "pixtral": pixtral, "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
+    "granite_speech": granite_speech, "idefics2": idefics2, "voxtral_realtime": voxtral_realtime, "janus": janus, "modernvbert": modernvbert, "ovis2": ovis2, "perception_lm": perception_lm, "video_llama_3": video_llama_3, "videollama3_qwen2": video_llama_3, "video_llava": video_llava,
+    "vipllava": vipllava, "exaone4_5": exaone4_5, "glm_ocr": glm_ocr, "glmasr": glmasr, "lighton_ocr": lighton_ocr, "musicflamingo": audioflamingo3, "qianfan_ocr": qianfan_ocr,
     "aria": aria, "audioflamingo3": audioflamingo3, "deepseek_vl": deepseek_vl, "deepseek_vl_v2": deepseek_vl_v2, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm46v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
     "kimi_k25": kimi_k25, "kimi_vl": kimi_vl, "minicpmv": minicpmv, "molmo": molmo,
     "llava_next": llava_next, "llava_next_video": llava_next, "mistral3": mistral3, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,

@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 298
+RUNS = 358
 
 
 def draw_encoder(draw):
@@ -586,6 +586,12 @@ def draw_glm4v(draw):
                               "out_hidden_size": text["hidden_size"], "attention_bias": draw.random() < 0.5}}
 
 
+def draw_glm_ocr(draw):
+    config = draw_glm4v(draw)
+    config["vision_config"] |= {"in_channels": draw.choice([1, 3])}
+    return config
+
+
 def draw_glm4v_moe(draw):
     config = draw_glm4v(draw)
     config["text_config"] |= {"n_routed_experts": draw.choice([4, 8]), "num_experts_per_tok": 2, "moe_intermediate_size": 20,
@@ -655,6 +661,85 @@ def draw_deepseek_vl(draw):
     return {"text_config": draw_text(draw), "vision_config": tower, "tie_word_embeddings": draw.random() < 0.5}
 
 
+def draw_idefics2(draw):
+    tower, heads = draw_square_tower(draw, draw.randint(2, 5)), draw.choice([2, 4])
+    return {"text_config": draw_text(draw) | draw.choice([{}, {"sliding_window": 16}]), "vision_config": tower, "tie_word_embeddings": draw.random() < 0.5,
+            "perceiver_config": {"resampler_n_latents": draw.randint(1, 9), "resampler_depth": draw.randint(1, 4), "resampler_n_heads": heads,
+                                 "num_key_value_heads": draw.choice([1, heads]), "resampler_head_dim": draw.choice([8, 12])}}
+
+
+def draw_voxtral_realtime(draw):
+    joined = draw.choice([2, 4])
+    return {"text_config": draw_text(draw) | {"head_dim": draw.choice([8, 24]), "max_position_embeddings": 40}, "downsample_factor": joined, "tie_word_embeddings": draw.random() < 0.5,
+            "audio_config": {"hidden_size": 24, "intermediate_size": joined * 24, "num_hidden_layers": draw.randint(1, 5), "num_attention_heads": draw.choice([2, 3]),
+                             "head_dim": draw.choice([8, 20]), "num_mel_bins": draw.choice([8, 80]), "sliding_window": draw.choice([5, 750])}}
+
+
+def draw_granite_speech(draw):
+    heads, rate, width = draw.choice([2, 3]), draw.choice([1, 5]), draw.choice([24, 48])
+    return {"text_config": draw_text(draw) | {"tie_word_embeddings": draw.random() < 0.5, "residual_multiplier": 0.22, "embedding_multiplier": draw.choice([1, 12])},
+            "downsample_rate": rate, "window_size": rate * draw.choice([1, 3]),
+            "encoder_config": {"input_dim": draw.choice([8, 160]), "num_layers": draw.randint(2, 5), "hidden_dim": width, "feedforward_mult": draw.choice([2, 4]), "num_heads": heads,
+                               "dim_head": draw.choice([None, 12]), "output_dim": draw.randint(3, 50), "context_size": draw.choice([10, 20]), "max_pos_emb": draw.choice([20, 512]),
+                               "conv_kernel_size": draw.choice([3, 15, 31]), "conv_expansion_factor": draw.choice([1, 2])},
+            "projector_config": {"hidden_size": 32, "num_hidden_layers": draw.randint(1, 4), "num_attention_heads": draw.choice([2, 4]), "intermediate_size": draw.randint(3, 99),
+                                 "cross_attention_frequency": draw.choice([1, 2]), "encoder_hidden_size": width}}
+
+
+def draw_janus(draw):
+    text, tower = draw_text(draw), draw_square_tower(draw, draw.randint(2, 5)) | {"mlp_ratio": draw.choice([2, 4]), "attention_bias": draw.random() < 0.5}
+    del tower["intermediate_size"]
+    return {"text_config": text, "vision_config": tower | {"projection_dim": text["hidden_size"]}, "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_video_llama_3(draw):
+    tower = draw_tower(draw) | {"patch_size": draw.choice([28, 56])}
+    del tower["image_size"]
+    if draw.random() < 0.3:
+        return {"model_type": "videollama3_qwen2", "vision_encoder_config": tower} | draw_text(draw)
+    tied = {"tie_word_embeddings": draw.random() < 0.5}
+    return {"text_config": draw_text(draw) | draw.choice([{}, tied]), "vision_config": tower} | draw.choice([{}, tied])
+
+
+def draw_ovis2(draw):
+    stride = draw.choice([1, 2])
+    tower = draw_square_tower(draw, stride * draw.randint(1, 3)) | {
+        "hidden_stride": stride, "vocab_size": draw.randint(10, 99), "qkv_bias": draw.random() < 0.5, "mlp_bias": draw.random() < 0.5,
+        "num_visual_indicator_tokens": draw.choice([1, 5]), "hidden_act": draw.choice(["silu", "gelu"])}
+    return {"text_config": draw_text(draw), "vision_config": tower, "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_perception_lm(draw):
+    is_large, pooled = draw.random() < 0.5, draw.choice([1, 2])
+    side = 14 * pooled * draw.randint(1, 3)
+    return {"text_config": draw_text(draw), "projector_pooling_ratio": pooled, "vision_use_cls_token": is_large, "tie_word_embeddings": draw.random() < 0.5,
+            "vision_config": {"architecture": "vit_pe_core_large_patch14_336" if is_large else "vit_pe_core_gigantic_patch14_448", "model_args": {
+                "embed_dim": draw.choice([48, 96]), "depth": draw.randint(1, 4), "img_size": [side, side], "init_values": draw.choice([None, 0.1]),
+                "use_post_transformer_norm": draw.random() < 0.5}}}
+
+
+def draw_vipllava(draw):
+    layers = draw.randint(5, 8)
+    seen = sorted(draw.sample(range(1, layers + 1), 5), reverse=True)
+    tower = draw_square_tower(draw, draw.randint(2, 5)) | {"num_hidden_layers": layers}
+    return {"text_config": draw_text(draw), "vision_config": tower, "tie_word_embeddings": draw.random() < 0.5,
+            "vision_feature_layers": [layer if draw.random() < 0.5 else layer - layers - 1 for layer in seen]}
+
+
+def draw_video_llava(draw):
+    tower = draw_square_tower(draw, draw.randint(2, 5)) | {"num_hidden_layers": draw.randint(2, 4)}
+    return {"text_config": draw_text(draw), "vision_config": tower, "multimodal_projector_bias": draw.random() < 0.5, "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_modernvbert(draw):
+    text, factor = draw_modernbert(draw), draw.choice([1, 2])
+    text |= {"max_position_embeddings": 40}
+    del text["architectures"]
+    return of_kind(draw, "ModernVBert", "Model", "ForMaskedLM") | {
+        "text_config": {key: value for key, value in text.items() if key not in ("id2label", "num_labels", "tie_word_embeddings")}, "pixel_shuffle_factor": factor,
+        "vision_config": draw_square_tower(draw, factor * draw.randint(1, 3)), "tie_word_embeddings": draw.random() < 0.5}
+
+
 def draw_aria(draw):
     text = draw_text(draw) | {"moe_num_experts": 4, "moe_topk": draw.choice([1, 2]), "moe_num_shared_experts": draw.choice([0, 1, 2])}
     patches = draw.choice([None, {"1225": 128, "4900": 256}])
@@ -675,6 +760,14 @@ def draw_internvl(draw):
     flags = {key: draw.random() < 0.5 for key in ("attention_bias", "use_qk_norm", "use_mean_pooling")}
     return {"tie_word_embeddings": draw.random() < 0.5, "text_config": text,
             "vision_config": tower | flags | {"norm_type": draw.choice(["layer_norm", "rms_norm"])}}
+
+
+def draw_qianfan_ocr(draw):
+    config = draw_internvl(draw)
+    config["text_config"] |= {"model_type": "qwen3", "head_dim": 24}
+    if draw.random() < 0.5:
+        config["vision_config"]["qkv_bias"] = config["vision_config"].pop("attention_bias")
+    return config
 
 
 def draw_internvl_chat(draw):
@@ -743,6 +836,24 @@ def draw_audioflamingo3(draw):
     return config | {"projector_bias": draw.random() < 0.5}
 
 
+def draw_glmasr(draw):
+    config, heads = draw_voxtral(draw), draw.choice([1, 3])
+    config["audio_config"] |= {"num_key_value_heads": heads, "partial_rotary_factor": draw.choice([0.5, 1])}
+    return config | {"tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_musicflamingo(draw):
+    return draw_audioflamingo3(draw) | {"rope_parameters": {"partial_rotary_factor": draw.choice([0.25, 0.5])}}
+
+
+def draw_exaone4_5(draw):
+    config = draw_qwen2_5_omni_thinker(draw)
+    del config["audio_config"]
+    config["vision_config"]["num_key_value_heads"] = draw.choice([1, 3])
+    config["text_config"] |= {"sliding_window_pattern": draw.choice([2, "LLLG"]), "head_dim": 24}
+    return config
+
+
 def draw_qwen2_5_omni_thinker(draw):
     text, sound, chunk = draw_text(draw), draw_qwen2_audio(draw)["audio_config"], draw.choice([2, 5])
     return {"text_config": text, "tie_word_embeddings": draw.random() < 0.5,
@@ -790,15 +901,20 @@ def draw_pixtral(draw):
 
 
 def draw_mistral3(draw):
-    kind, merge = draw.choice(["mistral", "ministral3", "mistral4"]), draw.choice([1, 2, 3])
+    kind, merge = draw.choice(["mistral", "ministral3", "mistral4", "qwen3"]), draw.choice([1, 2, 3])
     text = draw_text(draw) | {"model_type": kind}
     if kind == "mistral4":
         text |= draw_latents(draw) | {"n_group": draw.choice([1, 2])}
     else:
         text |= {"head_dim": draw.choice([8, 24])}
     tower = draw_square_tower(draw, 2 * merge * draw.randint(1, 3)) | {"hidden_act": draw.choice(["gelu", "silu"])}
-    return {"text_config": text, "vision_config": tower, "spatial_merge_size": merge, "multimodal_projector_bias": draw.random() < 0.5,
+    return {"text_config": text, "vision_config": tower, "spatial_merge_size": merge, "multimodal_projector_bias": kind != "qwen3" and draw.random() < 0.5,
             "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_lighton_ocr(draw):
+    merge = draw.choice([1, 2])
+    return {"text_config": draw_text(draw) | {"head_dim": 24}, "vision_config": draw_square_tower(draw, 2 * merge), "spatial_merge_size": merge}
 
 
 def draw_llava_onevision(draw):
@@ -1072,6 +1188,10 @@ DRAWS = {
     "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
     "lfm2-vl": draw_lfm2_vl, "blip-2": draw_blip2, "fuyu": draw_fuyu, "gemma4": draw_gemma4,
+    "granite_speech": draw_granite_speech, "idefics2": draw_idefics2, "voxtral_realtime": draw_voxtral_realtime, "janus": draw_janus, "modernvbert": draw_modernvbert, "ovis2": draw_ovis2, "perception_lm": draw_perception_lm, "video_llama_3": draw_video_llama_3,
+    "video_llava": draw_video_llava, "vipllava": draw_vipllava,
+    "exaone4_5": draw_exaone4_5, "glm_ocr": draw_glm_ocr, "glmasr": draw_glmasr, "lighton_ocr": draw_lighton_ocr, "musicflamingo": draw_musicflamingo,
+    "qianfan_ocr": draw_qianfan_ocr,
     "aria": draw_aria, "audioflamingo3": draw_audioflamingo3, "deepseek_vl": draw_deepseek_vl, "deepseek_vl_v2": draw_deepseek_vl_v2, "paddleocr_vl": draw_paddleocr_vl, "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm46v": draw_glm46v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
     "internvl": draw_internvl, "internvl_chat": draw_internvl_chat, "qwen2_5_omni": draw_qwen2_5_omni, "qwen2_5_omni_thinker": draw_qwen2_5_omni_thinker,
     "qwen3_omni_moe": draw_qwen3_omni_moe, "qwen3_omni_moe_thinker": draw_qwen3_omni_moe_thinker, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "minicpmv": draw_minicpmv, "molmo": draw_molmo, "llava_next": draw_llava_next, "llava_next_video": draw_llava_next, "mistral3": draw_mistral3, "llava_onevision": draw_llava_onevision,
