@@ -539,8 +539,9 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip")
-# What is made of parameters alone, such as heads of relative positions, each rank makes for what it has at a time.
-OF_PARAMETERS = ("deberta", "deberta-v2", "swinv2", "wav2vec2-conformer")
+# What is made of parameters alone, such as heads of relative positions, or of a condition of the whole batch, each rank makes for
+# what it has at a time.
+OF_PARAMETERS = ("deberta", "deberta-v2", "swinv2", "voxtral_realtime", "wav2vec2-conformer")
 BATCH = 16
 
 # What the table has: a column each.
