@@ -13,9 +13,11 @@ LD dense layers and LM with experts.
 Usage: recompute_modules.py
 """
 
+import json
 import re
 import tempfile
 from collections import Counter
+from pathlib import Path
 
 import traces
 
@@ -168,6 +170,43 @@ def check_patterns():
                   sum_operations(nothing, phase))
 
 
+def check_streams():
+    """Branches of a small DeepSeek-V4 read and write several streams. Behind latents are queries alone: keys are
+    made of the stream, and those of blocks are; what selects these is not replayed."""
+    config = {"model_type": "deepseek_v4", "vocab_size": 96, "hidden_size": 64, "moe_intermediate_size": 24, "num_hidden_layers": 6,
+              "num_attention_heads": 4, "head_dim": 32, "qk_rope_head_dim": 8, "q_lora_rank": 16, "o_groups": 2, "o_lora_rank": 8,
+              "n_routed_experts": 8, "num_experts_per_tok": 2, "index_n_heads": 2, "index_head_dim": 16, "index_topk": 6,
+              "sliding_window": 10, "num_hash_layers": 2, "num_nextn_predict_layers": 0, "compress_ratios": [0, 4, 128, 4, 128, 4]}
+    layers, width, heads, size, q, f, chosen = 6, 64, 4, 32, 16, 24, 2
+    rows = B * 256
+    pairs = sum(layers * min(t, 10) + 3 * min(t // 4, 6) + 2 * (t // 128) for t in range(1, 257))
+    expected = {
+        "core_attn": (2 * B * heads * 2 * size * pairs, layers * F32 * rows * heads),
+        "layernorm": (0, layers * 2 * (BF16 * rows * width + F32 * rows)),
+        # The latent, queries with and without their norm, and both roots.
+        "mla_up_proj": (layers * 2 * rows * q * heads * size,
+                        layers * (BF16 * rows * (q + 2 * heads * size) + F32 * rows * (1 + heads))),
+        "moe_act": (0, layers * BF16 * rows * chosen * f),
+        "shared_experts": (layers * 2 * rows * 3 * width * f, layers * BF16 * rows * 3 * f),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "config.json"
+        path.write_text(json.dumps(config))
+
+        def compile_streams(*flags):
+            return traces.compile_json(path, "--seq=256", f"--batch={B}", *flags, "--dry-run")
+
+        nothing = compile_streams()
+        for module, (products, saved) in expected.items():
+            summary = compile_streams(*select([module]))
+            check(f"streams, {module}: operations of products that are replayed",
+                  traces.products(summary).get("recompute", 0), products)
+            check(f"streams, {module}: bytes that are not saved", get_saved(nothing) - get_saved(summary), saved)
+            for phase in ("fwd", "bwd", "opt"):
+                check(f"streams, {module}: operations of {phase}", sum_operations(summary, phase),
+                      sum_operations(nothing, phase))
+
+
 def is_of(module, repeat, op, rest):
     repeats, ops = NODES[module]
     return repeat in repeats and op in ops or rest == ".cast" and (repeat, op) in CASTS.get(module, ())
@@ -196,6 +235,7 @@ def main():
     check_closed_forms()
     check_none()
     check_patterns()
+    check_streams()
     for plan in PLANS:
         for modules in [[module] for module in PRODUCTS] + [["layernorm", "mla_up_proj", "moe_act"], list(PRODUCTS)]:
             check_nodes(modules, plan)

@@ -34,8 +34,12 @@ public:
 private:
   void followStream(const CarriedValue &carried);
   /// The value that `value` of a stream is made of by adding a branch to it, by
-  /// normalizing or by converting it, or null.
+  /// normalizing or by converting it, or by weighing streams of a token, or
+  /// null.
   Value getBefore(Value value);
+  /// Whether the op makes sums of the streams of a token, where there are
+  /// several, with weights that are no parameters.
+  bool weighsStreams(Operation *op) const;
   void addBranch(Value summand);
   void addParts(Value value, Branch &branch);
 
@@ -49,15 +53,16 @@ private:
   /// What makes the values from the stream, without the norms that read it.
   Ops getMakers(ValueRange values) const;
   bool isStreamNorm(Operation *op) const;
-  /// What makes queries, keys and values, but for the products whose results
-  /// others multiply again: those make the latents. Empty without latents.
+  /// What makes queries, and what makes keys and values of latents, but for the
+  /// products whose results others multiply again: those make the latents. What
+  /// selects keys is no part of it. Empty without latents.
   Ops getUpProjections(AttentionOp attention) const;
 
   void add(RecomputeModule kind, ArrayRef<Operation *> ops);
 
   Block *body;
   /// Whatever a stream is between branches, and what may be one: it is made of
-  /// what is carried by adding something, or by normalizing it.
+  /// what is carried by adding something, by normalizing it, or by weighing.
   DenseSet<Value> streams, candidates;
   SmallVector<Branch> branches;
   DenseSet<Operation *> taken;
@@ -77,6 +82,13 @@ static bool isProduct(Operation *op) {
          product.getCost().isMatrix;
 }
 
+/// True if the op scales its first operand for each of several streams.
+static bool isGate(Operation *op) {
+  auto product = dyn_cast<EinsumOp>(op);
+  return product && product.getInputs().size() == 2 &&
+         !product.getCost().isMatrix;
+}
+
 static bool isMixer(Operation *op) {
   return isa<AttentionOp, CausalConvOp, SelectiveScanOp, LinearScanOp,
              DecayingMeanOp, SsdOp, GatedDeltaRuleOp>(op);
@@ -87,7 +99,7 @@ ModuleFinder::ModuleFinder(ScanOpInterface scan) : body(&scan.getLoopBlock()) {
   for (const CarriedValue &value : carried)
     candidates.insert(value.arg);
   for (Operation &op : *body) {
-    if (isNorm(&op) || isa<AddOp, CastOp>(op)) {
+    if (isNorm(&op) || isa<AddOp, CastOp>(op) || weighsStreams(&op)) {
       if (llvm::any_of(op.getOperands(), [&](Value operand) {
             return candidates.contains(operand);
           }))
@@ -100,6 +112,10 @@ ModuleFinder::ModuleFinder(ScanOpInterface scan) : body(&scan.getLoopBlock()) {
   }
   for (const CarriedValue &value : carried)
     followStream(value);
+  // What branches read of several streams.
+  for (Operation &op : *body)
+    if (weighsStreams(&op) && streams.contains(op.getOperand(0)))
+      streams.insert(op.getResult(0));
   // Branches end where any of the streams is read.
   for (const CarriedValue &value : carried) {
     SmallVector<Value> summands;
@@ -125,12 +141,23 @@ Value ModuleFinder::getBefore(Value value) {
         return carried.init->get();
     return {};
   }
-  if (!isNorm(op) && !isa<AddOp, CastOp>(op))
+  if (!isNorm(op) && !isa<AddOp, CastOp>(op) && !weighsStreams(op))
     return {};
   for (Value operand : op->getOperands())
     if (candidates.contains(operand))
       return operand;
   return {};
+}
+
+bool ModuleFinder::weighsStreams(Operation *op) const {
+  if (!isProduct(op) || !candidates.contains(op->getOperand(0)) ||
+      !getMaker(op->getOperand(1)))
+    return false;
+  // The width of a stream stays what it is.
+  auto equation =
+      llvm::cantFail(EinsumEquation::parse(cast<EinsumOp>(op).getEquation()));
+  return !equation.output.empty() &&
+         equation.inputs.front().back() == equation.output.back();
 }
 
 void ModuleFinder::followStream(const CarriedValue &carried) {
@@ -171,7 +198,8 @@ void ModuleFinder::addParts(Value value, Branch &branch) {
     addParts(sum.getLhs(), branch);
     return addParts(sum.getRhs(), branch);
   }
-  if (!isStreamNorm(op) && (isNorm(op) || isa<DropoutOp, CastOp>(op))) {
+  if (!isStreamNorm(op) &&
+      (isNorm(op) || isGate(op) || isa<DropoutOp, CastOp>(op))) {
     branch.sums.insert(op);
     return addParts(op->getOperand(0), branch);
   }
@@ -182,8 +210,8 @@ void ModuleFinder::addParts(Value value, Branch &branch) {
 void ModuleFinder::addBranch(Value summand) {
   Branch branch;
   addParts(summand, branch);
-  // What is behind the only part is of it.
-  if (branch.parts.size() == 1) {
+  // What is behind the only part is of it, but for a gate, which reads streams.
+  if (branch.parts.size() == 1 && llvm::none_of(branch.sums, isGate)) {
     branch.parts.front() = getMakers(summand);
     branch.sums.clear();
   }
@@ -228,7 +256,9 @@ static Ops getExpertActivations(const Ops &experts) {
 }
 
 Ops ModuleFinder::getUpProjections(AttentionOp attention) const {
-  Ops makers = getMakers(attention->getOperands());
+  SmallVector<Value> operands(attention->getOperands());
+  llvm::erase(operands, attention.getSelected());
+  Ops makers = getMakers(operands);
   // DiT's norms are scaled by products, too, which are of no token.
   Ops ofTokens;
   for (Operation *op : makers)
@@ -246,9 +276,12 @@ Ops ModuleFinder::getUpProjections(AttentionOp attention) const {
     return {};
   Ops before =
       getSources(makers, [&](Operation *op) { return latents.contains(op); });
+  Ops behind =
+      getReaders(makers, [&](Operation *op) { return latents.contains(op); });
+  behind.insert_range(getMakers(attention.getQuery()));
   Ops ups;
   for (Operation *op : makers)
-    if (!latents.contains(op) && !before.contains(op))
+    if (behind.contains(op) && !latents.contains(op) && !before.contains(op))
       ups.insert(op);
   return ups;
 }
