@@ -134,26 +134,29 @@ SymExpr stg::getWholeBlocks(SymExpr tokens, SymExpr size) {
 
 SymExpr stg::getFinishedBlocks(SymExpr size, RequestsAttr requests,
                                SymExpr tokens, SymExpr past) {
-  auto get = [&](SymExpr fresh, SymExpr cached) {
-    SymExpr all = getWholeBlocks(cached + fresh, size);
-    return cached.isZero() ? all : all - getWholeBlocks(cached, size);
-  };
-  if (requests)
-    return requests.getSum(get);
-  return get(tokens, past ? past : SymExpr::get(tokens.getContext(), 0));
+  return sumOverRequests(requests, tokens, past ? past + tokens : tokens,
+                         [&](SymExpr fresh, SymExpr all) {
+                           return getWholeBlocks(all, size) -
+                                  getWholeBlocks(all - fresh, size);
+                         });
+}
+
+/// How many keys each query sees at most that are selected; null: all.
+static SymExpr getSelectedNumber(Value selected) {
+  return selected ? cast<SymTensorType>(selected.getType()).getShape()[2]
+                  : SymExpr();
 }
 
 /// Of the tokens of keys and values, or of the blocks, no more than the queries
 /// of each request see of those that are selected.
 template <typename OpTy>
 static SymExpr getReadKeys(OpTy op, OpOperand &use, SymExpr amount) {
-  Value selected = op.getSelected();
+  SymExpr number = getSelectedNumber(op.getSelected());
   SymExpr size = op.getCompressedAttr();
   Value key = size ? op.getCompressedKey() : op.getKey();
   Value value = size ? op.getCompressedValue() : op.getValue();
-  if (!selected || (use.get() != key && use.get() != value))
+  if (!number || (use.get() != key && use.get() != value))
     return amount;
-  SymExpr number = cast<SymTensorType>(selected.getType()).getShape()[2];
   SymExpr all = cast<SymTensorType>(key.getType()).getShape()[1];
   RequestsAttr requests = op.getRequestsAttr();
   SymExpr read = sumOverRequests(
@@ -163,9 +166,6 @@ static SymExpr getReadKeys(OpTy op, OpOperand &use, SymExpr amount) {
           keys = getWholeBlocks(keys, size);
         return SymExpr::getFunction(SymFunc::Min, {keys, queries * number});
       });
-  // None are there before the first block is finished.
-  if (all.isZero())
-    return all;
   return amount.exactDiv(all) * read;
 }
 
@@ -303,12 +303,6 @@ static SymExpr getBlockPairs(SymExpr queries, SymExpr past, SymExpr size,
          getBlockTriangle(past, size, limit);
 }
 
-/// How many keys each query sees at most that are selected; null: all.
-static SymExpr getSelectedNumber(Value selected) {
-  return selected ? cast<SymTensorType>(selected.getType()).getShape()[2]
-                  : SymExpr();
-}
-
 static SymExpr getBlockPairs(AttentionOpInterface op, SymExpr queries,
                              SymExpr past) {
   SymExpr size = op.getCompressedAttr();
@@ -322,9 +316,9 @@ static SymExpr getBlockPairs(AttentionOpInterface op, SymExpr queries,
 static SymExpr getUnmaskedPairs(AttentionOpInterface op, SymExpr queries,
                                 SymExpr keys, SymExpr prefix) {
   bool causal = op.getMask() == AttentionMask::Causal;
-  if (Value selected = op.getSelected(); selected && !op.getCompressedAttr()) {
+  SymExpr number = getSelectedNumber(op.getSelected());
+  if (number && !op.getCompressedAttr()) {
     // As many as of a window; which ones they are does not matter.
-    SymExpr number = cast<SymTensorType>(selected.getType()).getShape()[2];
     return causal
                ? getWindowSpan(queries, keys, number)
                : queries * SymExpr::getFunction(SymFunc::Min, {keys, number});
@@ -501,16 +495,15 @@ static SymExpr getPooledTokens(SymExpr size, bool isOverlapping,
   if (!isOverlapping)
     return pooled;
   SymExpr one = SymExpr::get(tokens.getContext(), 1);
-  // 1 if the first block of a sequence is among those that are finished.
-  auto isFirst = [&](SymExpr fresh, SymExpr cached) {
-    auto hasOne = [&](SymExpr all) {
-      return SymExpr::getFunction(SymFunc::Min,
-                                  {getWholeBlocks(all, size), one});
-    };
-    return hasOne(cached + fresh) - hasOne(cached);
+  auto hasOne = [&](SymExpr all) {
+    return SymExpr::getFunction(SymFunc::Min, {getWholeBlocks(all, size), one});
   };
-  SymExpr firsts = requests ? requests.getSum(isFirst)
-                            : isFirst(tokens, past ? past : tokens - tokens);
+  // 1 if the first block of a sequence is among those that are finished.
+  SymExpr firsts =
+      sumOverRequests(requests, tokens, past ? past + tokens : tokens,
+                      [&](SymExpr fresh, SymExpr all) {
+                        return hasOne(all) - hasOne(all - fresh);
+                      });
   return pooled * 2 - firsts * size;
 }
 

@@ -44,8 +44,6 @@ SymExpr TokenSpan::getVisible(SymExpr tokens, int64_t parts) const {
 }
 
 SymExpr TokenSpan::getKept(SymExpr tokens) const {
-  if (block)
-    return getWholeBlocks(tokens, block);
   SymExpr bound = window ? window : chunk;
   if (seesChunkBefore)
     bound = bound * 2;
@@ -212,9 +210,7 @@ LogicalResult CacheOp::verify() {
   if (capacity && *getDim() >= static_cast<uint64_t>(result.getRank()))
     return emitOpError("has a capacity of dimension ")
            << *getDim() << ", the tensor has rank " << result.getRank();
-  if (std::optional<Rational> number =
-          capacity ? capacity.getConstant() : std::nullopt;
-      number && (!number->isInteger() || *number < 1))
+  if (capacity && isNoCount(capacity))
     return emitOpError("has a capacity of ")
            << capacity.str() << ", expected an integer of at least 1";
   SmallVector<DimAttr> expected(input.getDims());

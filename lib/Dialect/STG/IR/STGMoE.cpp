@@ -172,8 +172,7 @@ static LogicalResult checkBalance(std::optional<Location> loc, Value input,
   if (failed(checkMinRank(loc, "operand", tensorOf(input), 2)) || // balance_c1
       failed(checkFloat(loc, "operand", input)))                  // balance_c2
     return failure();
-  std::optional<Rational> number = iterations.getConstant(); // balance_c3
-  if (number && (!number->isInteger() || *number < 1))
+  if (isNoCount(iterations)) // balance_c3
     return emitOptionalError(loc, "has ", iterations.str(),
                              " iterations, expected an integer of at least 1");
   return success();

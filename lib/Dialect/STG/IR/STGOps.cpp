@@ -596,8 +596,7 @@ LogicalResult stg::detail::verifySpan(AttentionOpInterface op) {
   SymExpr bound = window ? window : chunk;
   if (!bound)
     return success();
-  if (std::optional<Rational> value = bound.getConstant();
-      value && (!value->isInteger() || *value < 1))
+  if (isNoCount(bound))
     return op->emitOpError("has a ")
            << (window ? "window" : "chunk") << " of " << bound.str()
            << " tokens, expected at least 1";

@@ -669,8 +669,7 @@ static LogicalResult checkCompressed(std::optional<Location> loc,
   if (adaptor.getTerms().size() < 2) // attention_c10
     return emitOptionalError(loc, "has keys of blocks, expected keys and "
                                   "values as the first two terms");
-  if (std::optional<Rational> number = size.getConstant();
-      number && (!number->isInteger() || *number < 1))
+  if (isNoCount(size))
     return emitOptionalError(loc, "has keys of blocks of ", size.str(),
                              " tokens, expected at least 1");
   auto check = [&](StringRef what, Value found, Value other, DimAttr blocks) {
@@ -773,14 +772,10 @@ LogicalResult SelectKeysOp::inferReturnTypes(MLIRContext *context,
                             adaptor.getQuery(), adaptor.getWeight())))
     return failure();
   SymExpr count = adaptor.getCount(), size = adaptor.getCompressedAttr();
-  auto isWrong = [](SymExpr expr) { // select_keys_c3
-    std::optional<Rational> number = expr ? expr.getConstant() : std::nullopt;
-    return number && (!number->isInteger() || *number < 1);
-  };
-  if (isWrong(count))
+  if (isNoCount(count)) // select_keys_c3
     return emitOptionalError(loc, "selects ", count.str(),
                              " keys, expected an integer of at least 1");
-  if (isWrong(size))
+  if (size && isNoCount(size))
     return emitOptionalError(loc, "has keys of blocks of ", size.str(),
                              " tokens, expected an integer of at least 1");
   types.push_back(
@@ -797,8 +792,7 @@ static LogicalResult verifyCompress(OpTy op, SymTensorType result) {
     return op.emitOpError("has values of rank ")
            << value.getRank() << ", expected 3: batch, tokens, channels";
   SymExpr size = op.getSize(); // compress_c2
-  if (std::optional<Rational> number = size.getConstant();
-      number && (!number->isInteger() || *number < 1))
+  if (isNoCount(size))
     return op.emitOpError("has blocks of ")
            << size.str() << " tokens, expected an integer of at least 1";
   DimAttr channels = value.getDims().back();

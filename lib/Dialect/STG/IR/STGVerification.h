@@ -31,6 +31,13 @@ inline SymTensorType tensorOf(mlir::Value value) {
   return llvm::cast<SymTensorType>(value.getType());
 }
 
+/// True of a number that is not an integer of at least 1; a symbolic expression
+/// may be one.
+inline bool isNoCount(SymExpr expr) {
+  std::optional<Rational> number = expr.getConstant();
+  return number && (!number->isInteger() || *number < 1);
+}
+
 /// Fails with a message that tells the first dimension that differs, by its
 /// extent or its names; where both values are given, notes say what has which
 /// names. Without a location nothing is printed.

@@ -125,12 +125,11 @@ Value OpIncrementBuilder::keep(Value value, StringRef suffix, TokenSpan span) {
   return cache;
 }
 
-/// `get` of the new and the cached tokens of a row, or the sum over its
-/// requests.
-static SymExpr getOfRow(const InferenceStep &step,
+/// `get` of so many new tokens of a row and of those that are cached, or the
+/// sum over its requests.
+static SymExpr getOfRow(const InferenceStep &step, SymExpr fresh,
                         function_ref<SymExpr(SymExpr, SymExpr)> get) {
-  return step.requests ? step.requests.getSum(get)
-                       : get(SymExpr::getSymbol(step.tokens), step.cached);
+  return step.requests ? step.requests.getSum(get) : get(fresh, step.cached);
 }
 
 /// The dimensions of an op's results that run over the same as this one.
@@ -155,10 +154,12 @@ static LogicalResult forEachSame(OpOperand &use, unsigned dim,
 /// The last block of a request is one before it is whole, so none of them is
 /// empty.
 LogicalResult OpIncrementBuilder::countBlocks(Value result, SymExpr size) {
-  SymExpr blocks = getOfRow(step, [&](SymExpr fresh, SymExpr cached) {
+  auto countInRequest = [&](SymExpr fresh, SymExpr cached) {
     return SymExpr::getFunction(SymFunc::CeilDiv, {cached + fresh, size}) -
            getWholeBlocks(cached, size);
-  });
+  };
+  SymExpr blocks =
+      getOfRow(step, SymExpr::getSymbol(step.tokens), countInRequest);
   SmallVector<std::pair<Value, unsigned>> pending = {{result, 1}};
   while (!pending.empty()) {
     auto [value, dim] = pending.pop_back_val();
@@ -232,11 +233,10 @@ Value stg::keepTokens(OpBuilder &builder, const InferenceStep &step,
   for (auto [i, dim] : llvm::enumerate(dims)) {
     if (span.block ? i != 1 : !step.isTokens(dim))
       continue;
-    SymExpr fresh = dim.getExtent();
-    if (span.block)
-      fresh = SymExpr::getSymbol(step.tokens);
+    SymExpr fresh =
+        span.block ? SymExpr::getSymbol(step.tokens) : dim.getExtent();
     auto getSum = [&](function_ref<SymExpr(SymExpr, SymExpr)> get) {
-      return requests ? requests.getSum(get) : get(fresh, step.cached);
+      return getOfRow(step, fresh, get);
     };
     // Of tokens of no request nothing is kept.
     SymExpr own = requests && step.isPadded && !span.block

@@ -40,6 +40,10 @@ private:
   /// Whether the op makes sums of the streams of a token, where there are
   /// several, with weights that are no parameters.
   bool weighsStreams(Operation *op) const;
+  /// Whether the op may make a stream of one.
+  bool keepsStream(Operation *op) const {
+    return isa<RmsNormOp, LayerNormOp, AddOp, CastOp>(op) || weighsStreams(op);
+  }
   void addBranch(Value summand);
   void addParts(Value value, Branch &branch);
 
@@ -99,7 +103,7 @@ ModuleFinder::ModuleFinder(ScanOpInterface scan) : body(&scan.getLoopBlock()) {
   for (const CarriedValue &value : carried)
     candidates.insert(value.arg);
   for (Operation &op : *body) {
-    if (isNorm(&op) || isa<AddOp, CastOp>(op) || weighsStreams(&op)) {
+    if (keepsStream(&op)) {
       if (llvm::any_of(op.getOperands(), [&](Value operand) {
             return candidates.contains(operand);
           }))
@@ -141,7 +145,7 @@ Value ModuleFinder::getBefore(Value value) {
         return carried.init->get();
     return {};
   }
-  if (!isNorm(op) && !isa<AddOp, CastOp>(op) && !weighsStreams(op))
+  if (!keepsStream(op))
     return {};
   for (Value operand : op->getOperands())
     if (candidates.contains(operand))
