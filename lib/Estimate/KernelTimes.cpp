@@ -65,7 +65,8 @@ void KernelTimes::readRates(const Machine &machine, StringRef elementType) {
 }
 
 Expected<KernelTimes> KernelTimes::get(const Machine &machine,
-                                       StringRef attentionKernel) {
+                                       StringRef attentionKernel,
+                                       StringRef scanKernels) {
   KernelTimes times;
   times.reference = &machine.getReferenceType();
   constexpr StringLiteral peak = "device.peak.";
@@ -100,6 +101,11 @@ Expected<KernelTimes> KernelTimes::get(const Machine &machine,
       machine.get(prefix + "backward").value_or(1),
       softmax,
       machine.get(prefix + "softmax_backward").value_or(softmax)};
+  prefix = ("device.scan." + scanKernels + ".").str();
+  if (std::optional<double> scanRate = machine.get(prefix + "rate"))
+    times.scan = {*scanRate, machine.get(prefix + "backward").value_or(1),
+                  machine.get(prefix + "step").value_or(0),
+                  machine.get(prefix + "fixed").value_or(0)};
   return times;
 }
 
@@ -182,6 +188,18 @@ double KernelTimes::getOperations(const ProductRates &rates,
                                   double operations) const {
   return operations /
          (rates.peak * std::min(rates.tiles[0], rates.ceiling) * sustained);
+}
+
+/// Backward makes the states again, and then goes from the last chunk to the
+/// first.
+double KernelTimes::getScan(const ProductRates &rates, double operations,
+                            int64_t chunks, bool isBackward) const {
+  if (!scan)
+    return fixed + getOperations(rates, operations);
+  double work = operations / (rates.peak * scan->rate * sustained) *
+                (isBackward ? scan->backward : 1);
+  double chain = double(chunks) * scan->step * (isBackward ? 2 : 1);
+  return scan->fixed + std::max(work, chain);
 }
 
 namespace {

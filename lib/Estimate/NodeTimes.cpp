@@ -135,7 +135,8 @@ Expected<NodeTimes> NodeTimes::get(const Machine &machine,
                                    const TraceBundle &programs) {
   // Without fused attention any kernel that the machine has will do.
   Expected<KernelTimes> kernels = KernelTimes::get(
-      machine, execution.scores ? "flash" : execution.attention);
+      machine, execution.scores ? "flash" : execution.attention,
+      execution.scan);
   if (!kernels)
     return kernels.takeError();
   return NodeTimes(machine, execution, programs, std::move(*kernels));
@@ -214,6 +215,15 @@ NodeTime NodeTimes::getProduct(const NodeTemplate &node, const Kernel &kernel) {
   return time;
 }
 
+/// Of scans of which a kernel says how many chunks wait for one another.
+static int64_t getNumChunks(const Kernel &kernel) {
+  bool isScan = StringSwitch<bool>(StringRef(kernel.op))
+                    .Cases({"ssd", "ssd_grad"}, true)
+                    .Cases({"gated_delta_rule", "gated_delta_rule_grad"}, true)
+                    .Default(false);
+  return isScan && !kernel.sizes.empty() ? kernel.sizes.front() : 1;
+}
+
 /// What has the operations of products, and no shape: scans by chunks, and
 /// convolutions of each channel by itself, which no tensor core does. Where a
 /// machine does not say what else does them, these have the best rate, too.
@@ -227,9 +237,14 @@ NodeTime NodeTimes::getOtherProduct(const NodeTemplate &node,
       double(node.bytes) * (isDepthwise ? 1 : execution->elementWiseTraffic));
   time.kind = TimeKind::Product;
   bool isVector = isDepthwise && vector && vector->peak < products.peak;
-  double seconds = kernels.getOperations(isVector ? *vector : products,
-                                         double(node.operations));
-  time.time = std::max(time.time, toTicks(kernels.getFixed() + seconds));
+  auto operations = static_cast<double>(node.operations);
+  double seconds =
+      isDepthwise
+          ? kernels.getFixed() +
+                kernels.getOperations(isVector ? *vector : products, operations)
+          : kernels.getScan(products, operations, getNumChunks(kernel),
+                            StringRef(kernel.op).ends_with("_grad"));
+  time.time = std::max(time.time, toTicks(seconds));
   return time;
 }
 

@@ -172,20 +172,23 @@ Error Machine::checkNames(StringRef key) const {
   StringRef rest = key;
   if (rest.consume_front("network.") && !findTier(rest.split('.').first))
     return createStringError("the machine has no such tier");
-  if (rest.consume_front("device.attention.")) {
-    std::string stem = "device.attention." + rest.split('.').first.str() + ".";
+  for (StringRef kind : {"device.attention.", "device.scan."}) {
+    if (!rest.consume_front(kind))
+      continue;
+    std::string stem = (kind + rest.split('.').first + ".").str();
     std::vector<std::string> kernels;
     for (const auto &entry : quantities) {
       StringRef name = entry.first;
       if (name.starts_with(stem))
         return Error::success();
-      if (name.consume_front("device.attention."))
+      if (name.consume_front(kind))
         kernels.push_back(name.split('.').first.str());
     }
     llvm::sort(kernels);
     kernels.erase(llvm::unique(kernels), kernels.end());
-    return createStringError("the machine has no such kernel; it has " +
-                             joinWords(kernels, "and"));
+    return createStringError(
+        "the machine has no such kernel" +
+        (kernels.empty() ? "" : "; it has " + joinWords(kernels, "and")));
   }
   if (StringRef stem = key;
       stem.consume_back(".offset") && !find((stem + ".scalar").str()))

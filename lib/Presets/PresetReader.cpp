@@ -193,6 +193,7 @@ static void readFields(Fields &fields, Execution::Scores &scores) {
 
 static void readFields(Fields &fields, Execution &execution) {
   fields.optional("attention", execution.attention);
+  fields.optional("scan", execution.scan);
   fields.optional("scores", execution.scores);
   fields.optional("fused", execution.fused);
   fields.optional("element_wise_traffic", execution.elementWiseTraffic);

@@ -107,3 +107,27 @@ func.func @convolutions(%x: !image, %w: !kernel, %g: !grouped) {
   %z = stg.conv %x, %g {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>, grouped} <"groups"> : !image, !grouped -> !result
   return
 }
+
+// -----
+
+// Of a scan how many chunks wait for one another: those of a row of 100 tokens, or of the longest
+// request.
+
+!x = !stg.tensor<[2, 100, 4, 8], bf16>
+!dt = !stg.tensor<[2, 100, 4], bf16>
+!a = !stg.tensor<[4], bf16>
+!b = !stg.tensor<[2, 100, 16], bf16>
+!q = !stg.tensor<[2, 100, 4, 16], bf16>
+
+// CHECK-LABEL: chakra.graph @scans
+func.func @scans(%x: !x, %dt: !dt, %a: !a, %b: !b, %q: !q) {
+  // CHECK: chakra.comp "ssd.fwd"({{.*}} kernel <ssd bf16 -> bf16, [4, 6400, 800, 4, 3200, 3200, 4, 6400]>
+  %y = stg.ssd 32 %x, %dt, %a, %b, %b, %a <"ssd"> : !x, !dt, !a, !b, !b, !a
+  // CHECK: chakra.comp "requests.fwd"({{.*}} kernel <ssd bf16 -> bf16, [3, 6400, 800, 4, 3200, 3200, 4, 6400]>
+  %r = stg.ssd 32 %x, %dt, %a, %b, %b, %a {requests = #stg.requests<(20, 9), (70, 0), (10, 1)>, state = "s"} <"requests"> : !x, !dt, !a, !b, !b, !a
+  // CHECK: chakra.comp "dssd.bwd"({{.*}} kernel <ssd_grad bf16 -> bf16, [4,
+  %dx, %ddt, %da, %db, %dc, %dd = stg.ssd_grad 32 %x, %dt, %a, %b, %b, %a, %y <"dssd" bwd> : !x, !dt, !a, !b, !b, !a, !x -> !x, !dt, !a, !b, !b, !a
+  // CHECK: chakra.comp "delta.fwd"({{.*}} kernel <gated_delta_rule bf16 -> bf16, [2,
+  %o = stg.gated_delta_rule 64 %q, %q, %x, %dt, %a, %dt <"delta"> : !q, !q, !x, !dt, !a, !dt
+  return
+}

@@ -70,9 +70,11 @@ struct ProductRates {
 
 class KernelTimes {
 public:
-  /// Fails if the machine has no attention kernel of this name.
+  /// Fails if the machine has no attention kernel of this name. It need not
+  /// have such kernels of scans.
   static llvm::Expected<KernelTimes> get(const Machine &machine,
-                                         llvm::StringRef attentionKernel);
+                                         llvm::StringRef attentionKernel,
+                                         llvm::StringRef scanKernels = "");
 
   /// Null if the machine has no peak for the type.
   const ProductRates *findRates(llvm::StringRef elementType) const;
@@ -86,6 +88,10 @@ public:
   double getOperations(const ProductRates &rates, double operations) const;
   double getAttention(const ProductRates &rates,
                       const AttentionShape &shape) const;
+  /// A scan of so many operations, in chunks of which so many wait for one
+  /// another.
+  double getScan(const ProductRates &rates, double operations, int64_t chunks,
+                 bool isBackward) const;
   /// A kernel that is bound by memory.
   double getElementwise(double bytes) const;
   /// What any kernel takes beside what it does.
@@ -102,6 +108,10 @@ private:
     double rate = 1, overhead = 0, fixed = 0, backward = 1;
     double softmax = 0, softmaxBackward = 0;
   } attention;
+  struct ScanRates {
+    double rate = 1, backward = 1, step = 0, fixed = 0;
+  };
+  std::optional<ScanRates> scan;
 };
 
 } // namespace stg

@@ -44,6 +44,9 @@ struct Execution {
 
   /// A kernel of the machine; not used where there are scores.
   std::string attention = "flash";
+  /// Kernels of scans by chunks. Where the machine has none of this name, such
+  /// scans have the rate of the largest products.
+  std::string scan = "triton";
   std::optional<Scores> scores;
   /// Ops, by mnemonic, that are done by the kernels around them.
   std::vector<std::string> fused;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GraphBuilder.h"
+#include "stg/Dialect/STG/IR/Mixers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -160,14 +161,10 @@ static SymExpr getPairs(OpTy op, ArrayRef<AlikeRequests> requests) {
 
 /// How many keys there are beside those of tokens.
 static SymExpr getNumBlocks(Operation *op) {
-  auto count = [&](auto attention) {
-    Value key = attention.getCompressedKey();
-    return key ? cast<SymTensorType>(key.getType()).getShape()[1]
-               : SymExpr::get(op->getContext(), 0);
-  };
-  return llvm::TypeSwitch<Operation *, SymExpr>(op)
-      .Case<AttentionOp, AttentionGradOp>(count)
-      .Default(SymExpr::get(op->getContext(), 0));
+  auto attention = dyn_cast<AttentionOpInterface>(op);
+  Value key = attention ? attention.getCompressedKey() : Value();
+  return key ? cast<SymTensorType>(key.getType()).getShape()[1]
+             : SymExpr::get(op->getContext(), 0);
 }
 
 template <typename OpTy>
@@ -229,6 +226,23 @@ template <typename OpTy> static Sizes getGluSizes(OpTy op) {
   return sizes;
 }
 
+/// Chunks of the longest sequence, each of which waits for the state that the
+/// one before leaves, then elements.
+template <typename OpTy>
+static Sizes getScanSizes(OpTy op, RequestsAttr requests) {
+  SymExpr tokens =
+      cast<SymTensorType>(op->getOperand(0).getType()).getShape()[1];
+  if (requests) {
+    tokens = SymExpr::get(op->getContext(), 1);
+    for (SymExpr fresh : requests.getNewTokens())
+      tokens = SymExpr::getFunction(SymFunc::Max, {tokens, fresh});
+  }
+  Sizes sizes = {
+      SymExpr::getFunction(SymFunc::CeilDiv, {tokens, op.getChunkAttr()})};
+  sizes.append(getElements(op));
+  return sizes;
+}
+
 static Sizes getSizes(Operation *op, bool isMatrix) {
   return llvm::TypeSwitch<Operation *, Sizes>(op)
       .Case<AttentionOp, AttentionGradOp, AttentionBlockOp,
@@ -247,6 +261,10 @@ static Sizes getSizes(Operation *op, bool isMatrix) {
       })
       .Case([](TopKOp op) { return getRouterSizes(op); })
       .Case<GluOp, GluGradOp>([](auto op) { return getGluSizes(op); })
+      .Case<SsdOp, GatedDeltaRuleOp>(
+          [](auto op) { return getScanSizes(op, op.getRequestsAttr()); })
+      .Case<SsdGradOp, GatedDeltaRuleGradOp>(
+          [](auto op) { return getScanSizes(op, nullptr); })
       .Default([](Operation *op) { return getElements(op); });
 }
 

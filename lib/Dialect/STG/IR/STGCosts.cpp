@@ -132,15 +132,6 @@ SymExpr stg::getWholeBlocks(SymExpr tokens, SymExpr size) {
   return SymExpr::getFunction(SymFunc::CeilDiv, {tokens + 1, size}) - 1;
 }
 
-SymExpr stg::getFinishedBlocks(SymExpr size, RequestsAttr requests,
-                               SymExpr tokens, SymExpr past) {
-  return sumOverRequests(requests, tokens, past ? past + tokens : tokens,
-                         [&](SymExpr fresh, SymExpr all) {
-                           return getWholeBlocks(all, size) -
-                                  getWholeBlocks(all - fresh, size);
-                         });
-}
-
 /// How many keys each query sees at most that are selected; null: all.
 static SymExpr getSelectedNumber(Value selected) {
   return selected ? cast<SymTensorType>(selected.getType()).getShape()[2]
@@ -484,6 +475,17 @@ OpCost SelectKeysOp::getCost() {
       });
   SymExpr perPair = query[2] * (query[3] * 2 + 3) + 1;
   return {query[0] * pairs * perPair, getOperandAndResultBytes(*this), true};
+}
+
+/// How many blocks the tokens of a step make whole, of all requests of a row,
+/// or of `tokens` behind the `past` ones, where null is none.
+static SymExpr getFinishedBlocks(SymExpr size, RequestsAttr requests,
+                                 SymExpr tokens, SymExpr past) {
+  return sumOverRequests(requests, tokens, past ? past + tokens : tokens,
+                         [&](SymExpr fresh, SymExpr all) {
+                           return getWholeBlocks(all, size) -
+                                  getWholeBlocks(all - fresh, size);
+                         });
 }
 
 /// The tokens of blocks that are pooled, of one series of channels: with two of

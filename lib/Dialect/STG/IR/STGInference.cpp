@@ -43,10 +43,14 @@ SymExpr TokenSpan::getVisible(SymExpr tokens, int64_t parts) const {
   return tokens - whole * chunk;
 }
 
+SymExpr TokenSpan::getMost() const {
+  if (window)
+    return window;
+  return seesChunkBefore ? chunk * 2 : chunk;
+}
+
 SymExpr TokenSpan::getKept(SymExpr tokens) const {
-  SymExpr bound = window ? window : chunk;
-  if (seesChunkBefore)
-    bound = bound * 2;
+  SymExpr bound = getMost();
   return bound ? SymExpr::getFunction(SymFunc::Min, {tokens, bound}) : tokens;
 }
 

@@ -139,6 +139,8 @@ struct TokenSpan {
   /// Devices that divide them into so many parts keep equally many of those
   /// that a window needs.
   SymExpr getVisible(SymExpr tokens, int64_t parts = 1) const;
+  /// How many tokens one sees at most; null: there is no bound.
+  SymExpr getMost() const;
   /// Of so many tokens those that there is room for.
   SymExpr getKept(SymExpr tokens) const;
 };
@@ -232,10 +234,6 @@ SymExpr getUnmaskedPairsOfRequest(AttentionOpInterface op, SymExpr newTokens,
 
 /// How many blocks of so many tokens are whole.
 SymExpr getWholeBlocks(SymExpr tokens, SymExpr size);
-/// How many blocks the tokens of a step make whole, of all requests of a row,
-/// or of `tokens` behind the `past` ones, where null is none.
-SymExpr getFinishedBlocks(SymExpr size, RequestsAttr requests, SymExpr tokens,
-                          SymExpr past);
 
 /// Bytes that a device brings to a collective.
 SymExpr getNumBytes(CollectiveOpInterface op);

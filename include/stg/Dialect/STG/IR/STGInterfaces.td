@@ -199,6 +199,8 @@ def AttentionOpInterface : OpInterface<"AttentionOpInterface"> {
                     "::mlir::Value", "getSelected">,
     InterfaceMethod<"Tokens of a block that has a key of its own; null if there are no such keys.",
                     "::stg::SymExpr", "getCompressedAttr">,
+    InterfaceMethod<"The keys of blocks; null if there are none.", "::mlir::Value",
+                    "getCompressedKey", (ins), "", "return {};">,
     InterfaceMethod<"Tokens of a row before those of the step; null: none, or what keys say.",
                     "::stg::SymExpr", "getPastAttr", (ins), "", "return {};">,
     InterfaceMethod<"What is added to the scores; null: nothing.", "::mlir::Value", "getBias">,

@@ -768,10 +768,10 @@ def CompressOp : STG_ExplicitOp<"compress", [STG_Differentiable,
     Of values and scores `[batch, tokens, channels]` the mean over each block of `size` tokens,
     channel by channel: the weights of a block's tokens are the softmax of their scores, to
     which a bias `[size, channels]` by the place in the block is added. A block that is not
-    whole yet has a row, which nobody sees and nothing is made of. With `overlapping` there are two series of channels, and a
-    block has the first one of the tokens of the block before, which the first block of a
-    sequence does not have, and the second one of its own. These are the compressed keys of
-    DeepSeek-V4.
+    whole yet has a row, which nobody sees and nothing is made of. With `overlapping` there are
+    two series of channels, and a block has the first one of the tokens of the block before,
+    which the first block of a sequence does not have, and the second one of its own. These are
+    the compressed keys of DeepSeek-V4.
 
     Operations: 8 per element of the blocks (bias; maximum, difference, exponential, sum,
     quotient; product, sum), of whole blocks. What belongs to no whole block is not read.

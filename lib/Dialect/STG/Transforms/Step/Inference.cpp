@@ -209,9 +209,7 @@ static SymExpr getRoom(const InferenceStep &step, TokenSpan span,
   SymExpr most = span.getKept(tokens);
   // Where tokens are taken back, what they have taken the place of is seen
   // again.
-  if (SymExpr seen = span.window            ? span.window
-                     : span.seesChunkBefore ? span.chunk * 2
-                                            : span.chunk)
+  if (SymExpr seen = span.getMost())
     if (int64_t more = std::max(step.rollback, reserved))
       most = SymExpr::getFunction(SymFunc::Min, {tokens, seen - 1 + more});
   // Only tokens are in pages.
