@@ -6,8 +6,8 @@
 TABLES.md is a page such as docs/performance-summary.md of NVIDIA-NeMo/Megatron-Bridge: headings of
 releases and models, and tables with a row for each system. Models of the library whose layers and
 sizes the page does not say are taken by their name; others are left out, and how many is said.
-Prints the errors of each model and kind of run, as accuracy.py does. No constant of a machine was fitted on rows other than those of 70B, 8B and
-Qwen3 30B.
+Prints the errors of each model and kind of run, as accuracy.py does. No constant of a machine was
+fitted on rows other than those of 70B, 8B and Qwen3 30B.
 """
 import argparse
 import concurrent.futures
@@ -23,14 +23,23 @@ MACHINES = {"DGX-GB300": "gb300-nvl72", "DGX-GB200": "gb200-nvl72", "DGX-B300": 
 # Model of the library, and its layers.
 MODELS = {"LLAMA3_8B": ("llama3-8b", 32), "LLAMA3_70B": ("llama3-70b", 80), "LLAMA3.1_405B": ("llama3.1-405b", 126),
           "DeepSeekV3": ("deepseek-v3", 61), "GPT OSS 120B": ("gpt-oss-120b", 36),
-          "Kimi_K2": ("kimi-k2", 61),
+          "DeepSeekV4 Flash": ("deepseek-v4-flash", 43), "Kimi_K2": ("kimi-k2", 61),
+          "Nemotron_3_Nano": ("nemotron-3-nano-30b-a3b", 52),
+          "Nemotron_3_5_Lightning": ("nemotron-3.5-lightning-30b-a3b", 52),
+          "Nemotron_3_Super": ("nemotron-3-super-120b-a12b", 88),
+          "Nemotron_3_Ultra": ("nemotron-3-ultra-550b-a55b", 108),
           "Qwen3_30B_a3B": ("qwen3-30b-a3b", 48), "Qwen3_235B_a22B": ("qwen3-235b-a22b", 94)}
 
-# How recipes of a release execute experts: the first pattern of model, system and release that
-# matches. Read in scripts/performance/configs at v0.3.0 (26.02) to v0.5.1 (26.06.01), and in
+# How recipes of a release execute experts: the first pattern of model, system, release and
+# precision that matches. Read in scripts/performance/configs at v0.3.0 (26.02) to v0.5.1 (26.06.01), and in
 # src/megatron/bridge/perf_recipes at v0.6.0 (26.08): cuda_graph_impl and cuda_graph_scope,
 # moe_flex_dispatcher_backend, moe_a2a_overlap.
 RECIPES = [
+    # Nothing in graphs, but for scans on H100; with HybridEP between nodes.
+    (r"Nemotron_3_Nano DGX-H100|Nemotron_3_Ultra", "megatron-experts"),
+    (r"Nemotron_3_Super DGX-B200 26.04\S* MXFP8", "megatron-experts-deepep"),
+    # Attention, scans and the router in graphs.
+    (r"Nemotron_3_", "megatron-experts-parts"),
     # No graphs, exchanges beside nothing.
     (r"Kimi_K2 DGX-GB300", "megatron-experts"),
     # Whole iterations in graphs, exchanges beside other kernels, grouped products that are fused.
@@ -47,13 +56,21 @@ RECIPES = [
 ]
 # Their recompute_modules, read in the same places: the first pattern that matches.
 MODULES = [
+    (r"Nemotron_3_Nano DGX-H100 26.0[46]", "layernorm,core_attn,moe"),
+    (r"Nemotron_3_Super DGX-B(300 26.0[46]\S* NVFP4|200 26.04\S* MXFP8)", "layernorm,moe_act"),
+    (r"Nemotron_3_Ultra", "moe_act"),
     (r"DeepSeekV3 DGX-GB300 26.0[68]", ""),
     (r"DeepSeekV3 DGX-GB200 26.04", "mlp"),
     (r"DeepSeekV3 DGX-B200 26.08", "mla_up_proj,mlp"),
-    (r"DeepSeekV3|Kimi_K2", "mla_up_proj"),
+    (r"DeepSeekV3|DeepSeekV4|Kimi_K2", "mla_up_proj"),
     (r"GPT OSS 120B DGX-(GB200|B200|H100) 26.0[24]", "layernorm,moe_act"),
     (r"", ""),
 ]
+# Modules that predict further tokens, of one set of parameters where there are two
+# (mtp_use_repeated_layer); Kimi K2 has none, and its layers are divided as if. DeepSeek-V4's has no
+# place.
+MODULES_AHEAD = {"deepseek-v3": 1, "kimi-k2": 0, "nemotron-3.5-lightning-30b-a3b": 2, "nemotron-3-super-120b-a12b": 2,
+                 "nemotron-3-ultra-550b-a55b": 2}
 # Recipes with fp8_output_proj.
 NARROW_HEADS = r"(DeepSeekV3|GPT OSS 120B) DGX-GB[23]00 26.0[68]"
 
@@ -101,9 +118,8 @@ def get_flags(row):
     name, layers = MODELS[row["model"]]
     tp, pp, cp, vp, ep = (get_number(row, key) for key in ("TP", "PP", "CP", "VP", "EP"))
     dp = get_number(row, "#-GPUs") // (tp * pp * cp)
-    recipe = f"{row['model']} {row['System']} {row['release']}"
-    # Pages from 26.02 on have DeepSeek-V3 with its module. Kimi K2 has none, and is divided alike.
-    predicted = {"deepseek-v3": 1, "kimi-k2": 0}.get(name)
+    recipe = f"{row['model']} {row['System']} {row['release']} {row['Precision']}"
+    predicted = MODULES_AHEAD.get(name)
     flags = [name, f"--seq={row['Sequence Length']}", f"--batch={row['GBS']}", f"--micro-batch={row['MBS']}",
              f"--tp={tp}", f"--pp={pp}", f"--cp={cp}", f"--dp={dp}", "--grad-dtype=bf16",
              f"--machine={MACHINES[row['System']]}", "--json"]
@@ -115,10 +131,16 @@ def get_flags(row):
         flags.append("--sequence-parallel")
     if ep > 1:
         flags += [f"--ep={ep}"] + (["--etp=1"] if tp > 1 else [])
+    # Shards of an NVLink domain.
+    hybrid = name == "nemotron-3-ultra-550b-a55b"
     if dp * cp > 1:
-        flags.append("--zero=3" if get_number(row, "FSDP", 0) > 1 else "--zero=1")
+        flags.append("--zero=3" if hybrid or get_number(row, "FSDP", 0) > 1 else "--zero=1")
+    if hybrid:
+        flags.append(f"--dp-replicate={max(1, get_number(row, '#-GPUs') // 64)}")
     if predicted:
         flags.append(f"--mtp={predicted}")
+    if predicted == 2:
+        flags.append("--mtp-repeated")
     if "FP8" in row["Precision"]:
         flags.append("--fp8")
         if re.match(NARROW_HEADS, recipe):

@@ -17,7 +17,7 @@ using namespace stg;
 static ArrayRef<FieldId> getFieldsOf(StringRef pass) {
   static const llvm::StringMap<std::vector<FieldId>> fields = {
       {"stg-set-attention-mask", {FieldId::documents, FieldId::prefixTokens}},
-      {"stg-add-prediction-layers", {FieldId::mtp}},
+      {"stg-add-prediction-layers", {FieldId::mtp, FieldId::mtpRepeated}},
       {"stg-add-router-losses", {FieldId::routerLoss, FieldId::routerZLoss}},
       {"stg-add-adapters", {FieldId::lora}},
       {"stg-freeze-parameters", {FieldId::freeze}},

@@ -353,6 +353,18 @@ std::optional<Value> Evaluator::evaluateListCall(StringRef name,
         return element;
     return value;
   }
+  // The elements of a list, those of the second list by what stands at their
+  // place in the third one.
+  if (name == "renamed" && operands.size() == 3 &&
+      operands[1].list.size() == operands[2].list.size()) {
+    std::vector<Value> renamed = getElements(operands[0]);
+    for (Value &element : renamed) {
+      auto it = llvm::find(operands[1].list, element);
+      if (it != operands[1].list.end())
+        element = operands[2].list[it - operands[1].list.begin()];
+    }
+    return Value::getList(std::move(renamed));
+  }
   if (name == "starts" && operands.size() == 2)
     return Value::getBool(
         StringRef(operands[0].text).starts_with(operands[1].text));

@@ -456,6 +456,7 @@ void FamilyReader::readProgram() {
     family.inputs.push_back(std::move(input));
   }
   family.program = getStatements(get(table, "program", Value::List), "program");
+  family.moduleLayers = getOptional(table, "module_layers", "module_layers");
 }
 
 void FamilyReader::readStacks() {
@@ -526,6 +527,7 @@ void FamilyReader::checkNames() {
   for (const Family::Input &input : family.inputs)
     visitOptional(input.condition);
   family.result.walkNames(visit);
+  visitOptional(family.moduleLayers);
   for (const Family::LeftOut &part : family.leftOut) {
     part.condition.walkNames(visit);
     visitTemplate(part.what);

@@ -58,6 +58,7 @@ private:
   bool collectSymbols();
   bool collectLeftOut();
 
+  bool printModuleLayers();
   bool printFunction();
   bool printStack(const Call &call, Values &values);
   void printCall(const Call &call, Values &values, unsigned indent);
@@ -399,6 +400,22 @@ bool ModelPrinter::printStack(const Call &call, Values &values) {
   return true;
 }
 
+/// What a module for further tokens has in place of the last layer.
+bool ModelPrinter::printModuleLayers() {
+  if (!family.moduleLayers)
+    return true;
+  std::optional<Value> layers = config.evaluate(*family.moduleLayers);
+  if (!layers)
+    return false;
+  if (layers->list.empty())
+    return true;
+  std::vector<std::string> names;
+  for (const Value &layer : layers->list)
+    names.push_back('"' + layer.text + '"');
+  os << " attributes {stg.module_layers = [" << llvm::join(names, ", ") << "]}";
+  return true;
+}
+
 bool ModelPrinter::printFunction() {
   Values values;
   std::vector<std::string> arguments;
@@ -413,8 +430,10 @@ bool ModelPrinter::printFunction() {
   if (!result)
     return false;
   os << "func.func @" << family.name << (name == family.name ? "_model" : "")
-     << "(" << llvm::join(arguments, ", ") << ") -> !" << getType(result->text)
-     << " {\n";
+     << "(" << llvm::join(arguments, ", ") << ") -> !" << getType(result->text);
+  if (!printModuleLayers())
+    return false;
+  os << " {\n";
   std::optional<std::vector<Call>> calls = resolveAll(family.program);
   if (!calls)
     return false;

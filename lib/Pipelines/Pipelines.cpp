@@ -129,6 +129,7 @@ void stg::buildModelPipeline(OpPassManager &pm, const Strategy &strategy) {
   if (strategy.mtp > 0) {
     AddPredictionLayersOptions options;
     options.count = static_cast<unsigned>(strategy.mtp);
+    options.repeated = strategy.mtpRepeated;
     options.only = strategy.predictOnly;
     // What is copied has its name, with that of the module.
     pm.addNestedPass<func::FuncOp>(createNameOps());

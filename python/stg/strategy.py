@@ -146,6 +146,9 @@ class Strategy:
     """What a step is (default: train, or decode with --kv-len or --requests)."""
     mtp: Optional[int] = None
     """Modules that predict further tokens, as DeepSeek-V3 has one (default: 0)."""
+    mtp_repeated: Optional[bool] = None
+    """All modules that predict further tokens have the parameters of one, as Nemotron 3's (default:
+    false)."""
     narrow_head: Optional[bool] = None
     """Products outside of layers, such as that with the vocabulary, have the narrow operands, too
     (default: false)."""

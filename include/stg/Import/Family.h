@@ -98,6 +98,8 @@ struct Family {
   /// A name, or an expression that has one as its value.
   Expression result;
   std::map<std::string, Stack> stacks;
+  /// Names of the layers that a module for further tokens has; a list.
+  std::optional<Expression> moduleLayers;
   std::vector<LeftOut> leftOut;
 
   bool isKey(llvm::StringRef name) const {

@@ -589,7 +589,7 @@ def granitemoehybrid(c):
 
 
 def nemotron_h(c):
-    """One mixer in each layer, by the letters of a pattern; nothing is gated."""
+    """One mixer in each layer, by the letters of a pattern or by names; nothing is gated."""
     D, V, H = c["hidden_size"], c["vocab_size"], c.get("num_attention_heads", 32)
     E = first(c, "head_dim", "attention_head_dim", default=128)
     K, bias = first(c, "num_key_value_heads", default=8), c.get("attention_bias", False)
@@ -597,8 +597,9 @@ def nemotron_h(c):
     M, mlp = c.get("moe_intermediate_size", 7688), c.get("mlp_bias", False)
     shared = c.get("n_shared_experts", 1) * c.get("moe_shared_expert_intermediate_size", 7688)
     total = active = D + V * D * (1 if c.get("tie_word_embeddings", False) else 2)
-    for letter in c["hybrid_override_pattern"]:
-        skipped = 0
+    letters = {"mamba": "M", "linear_attention": "M", "attention": "*", "full_attention": "*", "mlp": "-", "moe": "E"}
+    for kind in c.get("layers_block_type") or c["hybrid_override_pattern"]:
+        letter, skipped = letters.get(kind, kind), 0
         if letter == "M":
             layer = mamba2_mixer(D, c["mamba_num_heads"], c["mamba_head_dim"], c["n_groups"],
                                  c["ssm_state_size"], c.get("conv_kernel", 4),

@@ -470,9 +470,11 @@ def draw_granitemoehybrid(draw):
 
 def draw_nemotron_h(draw):
     pattern = "".join(draw.choice("MM*-E") for _ in range(draw.randint(1, 14)))
+    names = {"M": ["mamba", "linear_attention"], "*": ["attention", "full_attention"], "-": ["mlp"], "E": ["moe"]}
+    named = {"layers_block_type": [draw.choice(names[letter]) for letter in pattern]}
     sizes = draw_sizes(draw)
-    return sizes | {
-        "hybrid_override_pattern": pattern, "num_hidden_layers": len(pattern), "head_dim": 8,
+    return sizes | draw.choice([{"hybrid_override_pattern": pattern}, named]) | {
+        "num_hidden_layers": len(pattern), "head_dim": 8,
         "mamba_num_heads": 8, "mamba_head_dim": 6, "n_groups": draw.choice([1, 2]),
         "ssm_state_size": 4, "chunk_size": 16, "n_routed_experts": 4, "num_experts_per_tok": 2,
         "moe_intermediate_size": 20, "moe_shared_expert_intermediate_size": 28,

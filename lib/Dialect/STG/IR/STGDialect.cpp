@@ -231,6 +231,10 @@ LogicalResult STGDialect::verifyOperationAttribute(Operation *op,
     return verifyKind<func::FuncOp, CoordinatesAttr>(op, attribute);
   if (attribute.getName() == kProgramAttr)
     return verifyKind<func::FuncOp, ProgramAttr>(op, attribute);
+  if (attribute.getName() == kModuleLayersAttr)
+    return isa<func::FuncOp>(op)
+               ? verifyTexts(op, attribute)
+               : verifyKind<func::FuncOp, ArrayAttr>(op, attribute);
   if (attribute.getName() == kScopeAttr)
     return isa<func::CallOp>(op)
                ? verifyText(op, attribute)
@@ -239,7 +243,8 @@ LogicalResult STGDialect::verifyOperationAttribute(Operation *op,
     return verifyKind<ParamOp, UnitAttr>(op, attribute);
   return refuseUnknown(op, attribute,
                        {kOriginAttr, kFactorsAttr, kScopeAttr, kOptionsAttr,
-                        kTaskAttr, kCoordinatesAttr, kProgramAttr, kKeptAttr});
+                        kTaskAttr, kCoordinatesAttr, kProgramAttr,
+                        kModuleLayersAttr, kKeptAttr});
 }
 
 LogicalResult STGDialect::verifyRegionArgAttribute(Operation *op, unsigned,

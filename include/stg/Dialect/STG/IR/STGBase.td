@@ -39,6 +39,7 @@ def STG_Dialect : Dialect {
     | `stg.task` | functions that devices call | `#stg.task`: kind, sends, saves |
     | `stg.coordinates` | public functions | `#stg.coordinates`: the devices that execute it |
     | `stg.program` | functions of a module with several programs | `#stg.program`: the program and its mesh |
+    | `stg.module_layers` | programs | names of an `stg.repeat`: the layers that a module for further tokens has |
     | `stg.loss` | results of programs | `#sym.expr`: the weight of the loss that the result is; without any the first result is the loss |
     | `stg.options` | ops of blocks and models | attributes that options give values to, such as `{function = "activation"}` |
     | `stg.scope` | calls of tasks | what is before the names of their nodes, a text |
@@ -71,6 +72,9 @@ def STG_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kTaskAttr = "stg.task";
     static constexpr ::llvm::StringLiteral kCoordinatesAttr = "stg.coordinates";
     static constexpr ::llvm::StringLiteral kProgramAttr = "stg.program";
+    /// Names of the repeats whose layers a module for further tokens has.
+    static constexpr ::llvm::StringLiteral kModuleLayersAttr =
+        "stg.module_layers";
 
     void registerAttributes();
     void registerTypes();

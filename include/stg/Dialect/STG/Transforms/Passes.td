@@ -380,12 +380,17 @@ def AddPredictionLayers
     both are normalized, joined, and projected to the width of the residual stream. Then
     come a layer like the last one, a final normalization, the head, and the loss of the
     tokens after the next. The tables of the vocabulary are those of the model. Together the
-    losses of modules have `weight`.
+    losses of modules have `weight`. With `repeated` all modules have the parameters of one.
+
+    A program whose layers are of several kinds may say what a module has in place of the last
+    one: `stg.module_layers` are names of an `stg.repeat`, of each of which the last layer is
+    copied.
 
     *Requires* the model level, calls inlined, of a language model: an embedding of tokens,
     layers that carry the residual stream, and a loss of logits. *Produces* the same with
     further arguments `mtp.tokens` and `mtp.labels`, parameters `mtp.NAME`, and a further
-    result with `stg.loss`; with several modules they are `mtp0`, `mtp1`.
+    result with `stg.loss`; with several modules they are `mtp0`, `mtp1`, but for parameters
+    that are repeated. Of several layers they are `mtp.LAYER.NAME`.
 
     With `only` the modules are left and nothing else, as a program that drafts tokens: the
     residual stream that they start from is an argument, and the loss of the last module is
@@ -395,6 +400,8 @@ def AddPredictionLayers
     Option<"count", "count", "unsigned", /*default=*/"1", "Modules">,
     Option<"weight", "weight", "std::string", /*default=*/"\"3/10\"",
            "Weight of their losses, an expression">,
+    Option<"repeated", "repeated", "bool", /*default=*/"false",
+           "All modules have the parameters of one">,
     Option<"only", "only", "bool", /*default=*/"false",
            "Leave the modules alone: what the model has made is an argument 'hidden'">,
   ];

@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 //
 // A module of DeepSeek-V3's multi-token prediction is made of parts that the
-// model has: the ops from tokens to the residual stream, its last layer, and
-// the ops from the stream to the loss are copied. What a word of the vocabulary
-// has a row in is shared, everything else is the module's own.
+// model has: the ops from tokens to the residual stream, its last layer or the
+// ones that it names, and the ops from the stream to the loss are copied. What
+// a word of the vocabulary has a row in is shared, everything else is the
+// module's own, or that of all modules.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,36 +34,48 @@ struct AddPredictionLayers
   void runOnOperation() override;
 };
 
+/// A layer of which modules have a copy.
+struct CopiedLayer {
+  std::string scope; ///< Of its names in a module, which may have several.
+  Block *body;
+};
+
 /// The parts of a language model.
 struct LanguageModel {
   RepeatOp first, last; ///< Repeats at the top.
   LossOpInterface loss;
   SmallVector<Operation *> embedding; ///< From tokens to the stream.
-  Block *layer = nullptr;             ///< The body of the last layer.
-  SmallVector<Operation *> head;      ///< From the stream to the loss.
-  DenseSet<StringAttr> vocabulary;    ///< Names of dimensions.
+  SmallVector<CopiedLayer> layers;
+  SmallVector<Operation *> head;   ///< From the stream to the loss.
+  DenseSet<StringAttr> vocabulary; ///< Names of dimensions.
 };
 
 /// Adds modules to a program.
 class ModuleBuilder {
 public:
-  ModuleBuilder(func::FuncOp program, LanguageModel &model)
-      : program(program), model(model), builder(program.getContext()) {}
+  ModuleBuilder(func::FuncOp program, LanguageModel &model, unsigned count,
+                bool isRepeated)
+      : program(program), model(model), builder(program.getContext()),
+        count(count), isRepeated(isRepeated) {}
 
-  LogicalResult addModule(unsigned number, unsigned count, SymExpr weight);
+  LogicalResult addModule(unsigned number, SymExpr weight);
 
 private:
   Value addInput(BlockArgument like);
   bool isShared(ParamOp param) const;
-  void copy(ArrayRef<Operation *> ops, IRMapping &mapping);
+  std::string getParamName(const Twine &name) const;
+  void copy(ArrayRef<Operation *> ops, IRMapping &mapping,
+            StringRef scope = "");
   Value addNorm(Value input, StringRef name);
   FailureOr<Value> addProjection(Value stream, Value embedded);
 
   func::FuncOp program;
   LanguageModel &model;
   OpBuilder builder;
-  std::string prefix;
-  Value stream; ///< What the module before has made.
+  unsigned count;
+  bool isRepeated;    ///< All modules have the parameters of one.
+  std::string prefix; ///< Of the module's names.
+  Value stream;       ///< What the module before has made.
 };
 } // namespace
 
@@ -92,6 +105,61 @@ static SmallVector<Operation *> getMakers(Value value) {
   return ops;
 }
 
+/// Whether a repeat has a name, perhaps with a number to tell it from others.
+static bool hasName(RepeatOp repeat, StringRef name) {
+  StringRef rest = repeat.getRepeatName();
+  return rest.consume_front(name) &&
+         (rest.empty() ||
+          (rest.consume_front("_") &&
+           llvm::all_of(rest, [](char c) { return llvm::isDigit(c); })));
+}
+
+static bool carriesStream(RepeatOp repeat) {
+  return repeat.getNumCarried() == 1 && repeat.getNumResults() == 1 &&
+         repeat.getStacks().empty();
+}
+
+/// The last layer, in the last repeat of repeats.
+static LogicalResult findLastLayer(func::FuncOp program, LanguageModel &model) {
+  RepeatOp layers = model.last;
+  while (layers) {
+    if (!carriesStream(layers))
+      return refuse(program, "expected layers that carry one value, the "
+                             "residual stream, and stack nothing");
+    Block *body = &layers.getBody().front();
+    layers = nullptr;
+    for (auto nested : body->getOps<RepeatOp>())
+      layers = nested;
+    if (!layers)
+      model.layers.push_back({"", body});
+  }
+  return success();
+}
+
+/// The layers that the program names: of each the last one of that name.
+static LogicalResult findNamedLayers(func::FuncOp program, ArrayAttr names,
+                                     LanguageModel &model) {
+  for (auto name : names.getAsRange<StringAttr>()) {
+    Block *body = nullptr;
+    program.walk([&](RepeatOp repeat) {
+      if (hasName(repeat, name) && carriesStream(repeat) &&
+          repeat.getBody().front().getOps<RepeatOp>().empty())
+        body = &repeat.getBody().front();
+    });
+    if (!body)
+      return refuse(program, "expected an stg.repeat '" + name.getValue() +
+                                 "' of layers that carry the residual stream, "
+                                 "which '" +
+                                 STGDialect::kModuleLayersAttr + "' names");
+    auto isSame = [&](Attribute other) { return other == name; };
+    std::string scope = name.str();
+    if (llvm::count_if(names, isSame) > 1)
+      scope += std::to_string(model.layers.size());
+    model.layers.push_back({names.size() > 1 ? scope + "." : "", body});
+  }
+  return success();
+}
+
 static FailureOr<LanguageModel> findParts(func::FuncOp program) {
   LanguageModel model;
   Block &body = program.getBody().front();
@@ -105,20 +173,10 @@ static FailureOr<LanguageModel> findParts(func::FuncOp program) {
   if (!model.last || !model.loss)
     return refuse(program, "expected layers in an stg.repeat and a loss of "
                            "logits");
-  RepeatOp layers = model.last;
-  while (true) {
-    if (layers.getNumCarried() != 1 || layers.getNumResults() != 1 ||
-        !layers.getStacks().empty())
-      return refuse(program, "expected layers that carry one value, the "
-                             "residual stream, and stack nothing");
-    model.layer = &layers.getBody().front();
-    RepeatOp inner;
-    for (auto nested : model.layer->getOps<RepeatOp>())
-      inner = nested;
-    if (!inner)
-      break;
-    layers = inner;
-  }
+  auto names = program->getAttrOfType<ArrayAttr>(STGDialect::kModuleLayersAttr);
+  if (failed(names ? findNamedLayers(program, names, model)
+                   : findLastLayer(program, model)))
+    return failure();
   if (model.first.getNumCarried() != 1)
     return refuse(program, "expected first layers that carry one value");
   model.embedding = getMakers(model.first.getInits().front());
@@ -165,17 +223,22 @@ Value ModuleBuilder::addInput(BlockArgument like) {
   return program.getArgument(number);
 }
 
-void ModuleBuilder::copy(ArrayRef<Operation *> ops, IRMapping &mapping) {
+std::string ModuleBuilder::getParamName(const Twine &name) const {
+  return ((isRepeated ? "mtp." : prefix) + name).str();
+}
+
+void ModuleBuilder::copy(ArrayRef<Operation *> ops, IRMapping &mapping,
+                         StringRef scope) {
   for (Operation *op : ops) {
     Operation *made = builder.clone(*op, mapping);
     made->walk([&](Operation *inner) {
       if (StringAttr name = getOrigin(inner).name)
-        setName(inner, builder.getStringAttr(prefix + name.getValue()));
+        setName(inner, builder.getStringAttr(prefix + scope + name.getValue()));
     });
     if (auto param = dyn_cast<ParamOp>(made); param && !isShared(param))
-      param.setParamName((prefix + param.getParamName()).str());
+      param.setParamName(getParamName(scope + param.getParamName()));
     if (auto repeat = dyn_cast<RepeatOp>(made))
-      repeat.setRepeatName((prefix + repeat.getRepeatName()).str());
+      repeat.setRepeatName((prefix + scope + repeat.getRepeatName()).str());
   }
 }
 
@@ -185,7 +248,7 @@ Value ModuleBuilder::addNorm(Value input, StringRef name) {
                                 SymTensorType::get(builder.getContext(),
                                                    {type.getDims().back()},
                                                    type.getElementType()),
-                                builder.getStringAttr(prefix + name));
+                                builder.getStringAttr(getParamName(name)));
   auto norm = RmsNormOp::create(builder, input.getLoc(), input, weight);
   setName(norm, builder.getStringAttr(prefix + name));
   return norm.getResult();
@@ -213,7 +276,7 @@ FailureOr<Value> ModuleBuilder::addProjection(Value before, Value embedded) {
   // Not the same dimension twice: one is contracted.
   auto weight = ParamOp::create(
       builder, loc, SymTensorType::get(context, {twice, width}, element),
-      builder.getStringAttr(prefix + "eh_proj"));
+      builder.getStringAttr(getParamName("eh_proj")));
   auto product =
       EinsumOp::create(builder, loc, ValueRange{joined, weight}, "bsc,cd->bsd",
                        /*into=*/TypeAttr(), DrawsAttr(), SymExpr());
@@ -221,8 +284,7 @@ FailureOr<Value> ModuleBuilder::addProjection(Value before, Value embedded) {
   return product.getResult();
 }
 
-LogicalResult ModuleBuilder::addModule(unsigned number, unsigned count,
-                                       SymExpr weight) {
+LogicalResult ModuleBuilder::addModule(unsigned number, SymExpr weight) {
   prefix = "mtp" + (count > 1 ? std::to_string(number) : std::string()) + ".";
   Operation *terminator = program.getBody().front().getTerminator();
   builder.setInsertionPoint(terminator);
@@ -248,14 +310,17 @@ LogicalResult ModuleBuilder::addModule(unsigned number, unsigned count,
       addProjection(stream, embedding.lookup(model.first.getInits().front()));
   if (failed(joined))
     return failure();
-  // A layer.
-  IRMapping layer;
-  layer.map(model.layer->getArgument(0), *joined);
-  SmallVector<Operation *> ops;
-  for (Operation &op : model.layer->without_terminator())
-    ops.push_back(&op);
-  copy(ops, layer);
-  stream = layer.lookupOrDefault(model.layer->getTerminator()->getOperand(0));
+  stream = *joined;
+  for (const CopiedLayer &layer : model.layers) {
+    IRMapping mapping;
+    mapping.map(layer.body->getArgument(0), stream);
+    SmallVector<Operation *> ops;
+    for (Operation &op : layer.body->without_terminator())
+      ops.push_back(&op);
+    copy(ops, mapping, layer.scope);
+    stream =
+        mapping.lookupOrDefault(layer.body->getTerminator()->getOperand(0));
+  }
   // The loss of the tokens after the next.
   IRMapping head;
   head.map(model.last.getResult(0), stream);
@@ -321,9 +386,9 @@ void AddPredictionLayers::runOnOperation() {
     program.setResultAttr(0, STGDialect::kLossAttr,
                           SymExpr::get(&getContext(), 1));
   SymExpr each = total->exactDiv(SymExpr::get(&getContext(), count));
-  ModuleBuilder modules(program, *model);
+  ModuleBuilder modules(program, *model, count, repeated);
   for (unsigned number = 0; number < count; ++number)
-    if (failed(modules.addModule(number, count, each)))
+    if (failed(modules.addModule(number, each)))
       return signalPassFailure();
   if (only)
     keepModules(program, *model);

@@ -1,0 +1,136 @@
+// Modules for further tokens have a copy of the last layer, or of the layers that a program names:
+// of each the last one of that name. With `repeated` all modules have the parameters of one.
+
+// RUN: stg-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(stg-add-prediction-layers{count=2}))' | FileCheck %s
+// RUN: stg-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(stg-add-prediction-layers{count=2 repeated}))' | FileCheck %s --check-prefix=SAME
+
+stg.symbol @B
+!ids = !stg.tensor<[B, 8], i32>
+!x = !stg.tensor<[B, 8, 16], bf16>
+!w = !stg.tensor<[16, 16], bf16>
+!table = !stg.tensor<[V = 100, 16], bf16>
+!logits = !stg.tensor<[B, 8, V = 100], bf16>
+!loss = !stg.tensor<[B, 8], f32>
+
+// CHECK-LABEL: func.func @named(
+// CHECK-SAME: {stg.name = "mtp0.tokens"}
+// CHECK-SAME: {stg.name = "mtp0.labels"}
+// CHECK-SAME: {stg.name = "mtp1.tokens"}
+// CHECK-SAME: {stg.name = "mtp1.labels"}
+// CHECK:      stg.repeat "feed_forward"
+// CHECK:      %[[H0:.*]] = stg.param "mtp0.hnorm"
+// CHECK-NEXT: %[[N0:.*]], %{{.*}} = stg.rms_norm %{{.*}}, %[[H0]] <"mtp0.hnorm">
+// CHECK:      %[[P0:.*]] = stg.einsum "bsc,cd->bsd" {{.*}} <"mtp0.eh_proj">
+// CHECK-NEXT: %[[M0:.*]] = stg.param "mtp0.mixer.mix"
+// CHECK-NEXT: %[[A0:.*]] = stg.einsum "bsd,de->bse" %[[P0]], %[[M0]] <"mtp0.mixer.late_mix">
+// CHECK-NEXT: %[[U0:.*]] = stg.param "mtp0.feed_forward.up"
+// CHECK-NEXT: %[[F0:.*]] = stg.einsum "bsd,de->bse" %[[A0]], %[[U0]] <"mtp0.feed_forward.up">
+// CHECK-NEXT: %[[T0:.*]] = stg.param "table"
+// CHECK-NEXT: stg.einsum "bsd,vd->bsv" %[[F0]], %[[T0]] <"mtp0.head">
+// CHECK:      %[[H1:.*]] = stg.param "mtp1.hnorm"
+// CHECK-NEXT: stg.rms_norm %[[F0]], %[[H1]] <"mtp1.hnorm">
+// CHECK:      stg.param "mtp1.mixer.mix"
+// CHECK-NEXT: stg.einsum {{.*}} <"mtp1.mixer.late_mix">
+// CHECK-NEXT: stg.param "mtp1.feed_forward.up"
+// CHECK-NEXT: stg.einsum {{.*}} <"mtp1.feed_forward.up">
+// SAME-LABEL: func.func @named(
+// SAME:      stg.param "mtp.hnorm"
+// SAME-NEXT: stg.rms_norm {{.*}} <"mtp0.hnorm">
+// SAME:      stg.param "mtp.mixer.mix"
+// SAME-NEXT: stg.einsum {{.*}} <"mtp0.mixer.late_mix">
+// SAME:      stg.param "mtp.feed_forward.up"
+// SAME:      stg.param "mtp.eh_proj"
+// SAME-NEXT: stg.einsum {{.*}} <"mtp1.eh_proj">
+// SAME-NEXT: stg.param "mtp.mixer.mix"
+// SAME-NEXT: stg.einsum {{.*}} <"mtp1.mixer.late_mix">
+// SAME-NEXT: stg.param "mtp.feed_forward.up"
+// SAME-NEXT: stg.einsum {{.*}} <"mtp1.feed_forward.up">
+func.func @named(%tokens: !ids {stg.name = "tokens"}, %labels: !ids {stg.name = "labels"}) -> !loss attributes {stg.module_layers = ["mixer", "feed_forward"]} {
+  %table = stg.param "table" : !table
+  %x = stg.embedding %table, %tokens <"embedding"> : !table, !ids
+  %y = stg.repeat "mixer" * 2 carry(%c = %x : !x) {
+    %w = stg.param "mix" : !w
+    %p = stg.einsum "bsd,de->bse" %c, %w <"mix"> : !x, !w
+    stg.yield %p : !x
+  }
+  %z = stg.repeat "periods" * 2 carry(%c = %y : !x) {
+    %m = stg.repeat "mixer_2" * 1 carry(%d = %c : !x) {
+      %w = stg.param "mix" : !w
+      %p = stg.einsum "bsd,de->bse" %d, %w <"late_mix"> : !x, !w
+      stg.yield %p : !x
+    }
+    stg.yield %m : !x
+  }
+  %f = stg.repeat "feed_forward" * 1 carry(%c = %z : !x) {
+    %w = stg.param "up" : !w
+    %p = stg.einsum "bsd,de->bse" %c, %w <"up"> : !x, !w
+    stg.yield %p : !x
+  }
+  %l = stg.einsum "bsd,vd->bsv" %f, %table <"head"> : !x, !table
+  %loss, %probs = stg.cross_entropy %l, %labels <"loss"> : !logits, !ids
+  return %loss : !loss
+}
+
+// -----
+
+// Without names it is the last layer, and its names stand alone.
+
+stg.symbol @B
+!ids = !stg.tensor<[B, 8], i32>
+!x = !stg.tensor<[B, 8, 16], bf16>
+!w = !stg.tensor<[16, 16], bf16>
+!table = !stg.tensor<[V = 100, 16], bf16>
+!logits = !stg.tensor<[B, 8, V = 100], bf16>
+!loss = !stg.tensor<[B, 8], f32>
+
+// CHECK-LABEL: func.func @last(
+// CHECK: stg.param "mtp0.up"
+// CHECK-NEXT: stg.einsum {{.*}} <"mtp0.up">
+// SAME-LABEL: func.func @last(
+// SAME: stg.param "mtp.up"
+// SAME-NEXT: stg.einsum {{.*}} <"mtp0.up">
+// SAME: stg.param "mtp.up"
+// SAME-NEXT: stg.einsum {{.*}} <"mtp1.up">
+func.func @last(%tokens: !ids {stg.name = "tokens"}, %labels: !ids {stg.name = "labels"}) -> !loss {
+  %table = stg.param "table" : !table
+  %x = stg.embedding %table, %tokens <"embedding"> : !table, !ids
+  %f = stg.repeat "feed_forward" * 2 carry(%c = %x : !x) {
+    %w = stg.param "up" : !w
+    %p = stg.einsum "bsd,de->bse" %c, %w <"up"> : !x, !w
+    stg.yield %p : !x
+  }
+  %l = stg.einsum "bsd,vd->bsv" %f, %table <"head"> : !x, !table
+  %loss, %probs = stg.cross_entropy %l, %labels <"loss"> : !logits, !ids
+  return %loss : !loss
+}
+
+// -----
+
+stg.symbol @B
+!ids = !stg.tensor<[B, 8], i32>
+!x = !stg.tensor<[B, 8, 16], bf16>
+!w = !stg.tensor<[16, 16], bf16>
+!table = !stg.tensor<[V = 100, 16], bf16>
+!logits = !stg.tensor<[B, 8, V = 100], bf16>
+!loss = !stg.tensor<[B, 8], f32>
+
+// expected-error @+1 {{has no place for layers that predict further tokens: expected an stg.repeat 'attention' of layers that carry the residual stream, which 'stg.module_layers' names}}
+func.func @unknown(%tokens: !ids {stg.name = "tokens"}, %labels: !ids {stg.name = "labels"}) -> !loss attributes {stg.module_layers = ["attention"]} {
+  %table = stg.param "table" : !table
+  %x = stg.embedding %table, %tokens <"embedding"> : !table, !ids
+  %f = stg.repeat "feed_forward" * 2 carry(%c = %x : !x) {
+    %w = stg.param "up" : !w
+    %p = stg.einsum "bsd,de->bse" %c, %w <"up"> : !x, !w
+    stg.yield %p : !x
+  }
+  %l = stg.einsum "bsd,vd->bsv" %f, %table <"head"> : !x, !table
+  %loss, %probs = stg.cross_entropy %l, %labels <"loss"> : !logits, !ids
+  return %loss : !loss
+}
+
+// -----
+
+// expected-error @+1 {{has 'stg.module_layers' "attention", expected texts, such as ["B", "S"]}}
+func.func @text() attributes {stg.module_layers = "attention"} {
+  return
+}
