@@ -13,6 +13,7 @@
 #include "llvm/Support/Format.h"
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 using namespace llvm;
 using namespace stg;
@@ -25,14 +26,17 @@ using namespace stg;
 /// bits, and probabilities.
 static constexpr double kProgramLogits = 2 + 4;
 
-/// What copies of logits add to the memory of a class: of those at `peakNode`,
-/// or of all, if that is empty.
+/// What copies of logits add to the memory of a class, or take from it: of
+/// those at `peakNode`, or of all, if that is empty.
 static double getMoreLogits(const trace::TraceProgram &program,
                             StringRef peakNode, const Execution &execution) {
   auto getCopies = [](ArrayRef<double> bytes) {
-    return std::accumulate(bytes.begin(), bytes.end(), -kProgramLogits);
+    return bytes.empty()
+               ? 0
+               : std::accumulate(bytes.begin(), bytes.end(), -kProgramLogits);
   };
-  double whole = getCopies(execution.liveLogits), more = 0;
+  double whole = getCopies(execution.liveLogits);
+  std::optional<double> most;
   double sharded = execution.liveLogitsSharded.empty()
                        ? whole
                        : getCopies(execution.liveLogitsSharded);
@@ -44,9 +48,11 @@ static double getMoreLogits(const trace::TraceProgram &program,
     // A loss of parts has its steps as kernels.
     bool isWhole = StringRef(kernel.op).starts_with("cross_entropy");
     if (isLossKernel(kernel.op) && !kernel.sizes.empty())
-      more = std::max(more, (isWhole ? whole : sharded) * kernel.sizes[0]);
+      if (double more = (isWhole ? whole : sharded) * kernel.sizes[0];
+          !most || more > *most)
+        most = more;
   }
-  return more;
+  return most.value_or(0);
 }
 
 /// What a runtime of pipelines keeps until the step ends: what the stage sends,
