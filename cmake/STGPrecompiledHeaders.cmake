@@ -9,8 +9,10 @@ endif()
 option(STG_PRECOMPILE_HEADERS "Read headers of MLIR and LLVM once (pays with Clang)"
        ${precompile_headers})
 
-# One target for each set of headers, whose result all other targets read.
-# Headers of ours are not among them: who changes one compiles only what reads it.
+# One target for each set of headers, whose result all other targets read. Of ours
+# only the ops of the dialect are among them, for libraries most of whose files
+# include them, and would be compiled again with any change of an op anyway. Who
+# changes another header compiles only what reads it.
 function(stg_add_precompiled_headers name)
   if(STG_PRECOMPILE_HEADERS)
     file(CONFIGURE OUTPUT precompiled-headers.cpp CONTENT "")
@@ -54,7 +56,7 @@ set(llvm_headers
   <string>
   <vector>)
 stg_add_precompiled_headers(STGPrecompiledLLVM ${llvm_headers})
-stg_add_precompiled_headers(STGPrecompiledMLIR ${llvm_headers}
+set(mlir_headers
   <mlir/Bytecode/BytecodeOpInterface.h>
   <mlir/Dialect/Func/IR/FuncOps.h>
   <mlir/IR/Builders.h>
@@ -68,3 +70,10 @@ stg_add_precompiled_headers(STGPrecompiledMLIR ${llvm_headers}
   <mlir/Interfaces/SideEffectInterfaces.h>
   <mlir/Pass/PassManager.h>
   <mlir/Transforms/GreedyPatternRewriteDriver.h>)
+stg_add_precompiled_headers(STGPrecompiledMLIR ${llvm_headers} ${mlir_headers})
+stg_add_precompiled_headers(STGPrecompiledDialect ${llvm_headers} ${mlir_headers}
+  <stg/Dialect/STG/IR/Loops.h>
+  <stg/Dialect/STG/IR/Mixers.h>)
+if(STG_PRECOMPILE_HEADERS)
+  add_dependencies(STGPrecompiledDialect STGIRIncGen STGSymIRIncGen)
+endif()

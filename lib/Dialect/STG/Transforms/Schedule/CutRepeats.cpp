@@ -23,7 +23,7 @@ struct Iterations {
 } // namespace
 
 /// Nothing where it is no number.
-static Iterations getIterations(RepeatOp repeat) {
+static Iterations findIterations(RepeatOp repeat) {
   SymExpr first = repeat.getFirst().value_or(SymExpr());
   int64_t begin = first ? first.getInt64().value_or(0) : 0;
   return {begin, begin + repeat.getCount().getInt64().value_or(0)};
@@ -31,7 +31,7 @@ static Iterations getIterations(RepeatOp repeat) {
 
 /// Makes parts of it between these iterations, one behind the other.
 static void cutAt(RepeatOp repeat, const std::set<int64_t> &places) {
-  Iterations own = getIterations(repeat);
+  Iterations own = findIterations(repeat);
   SmallVector<int64_t> begins{own.begin};
   for (int64_t place : places)
     if (place > own.begin && place < own.end)
@@ -68,7 +68,7 @@ static SmallVector<RepeatOp> getRepeats(ModuleOp module) {
 void stg::cutRepeatsLike(ModuleOp module, ModuleOp other) {
   std::map<StringRef, std::set<int64_t>> places;
   for (RepeatOp repeat : getRepeats(other)) {
-    Iterations theirs = getIterations(repeat);
+    Iterations theirs = findIterations(repeat);
     places[repeat.getRepeatName()].insert({theirs.begin, theirs.end});
   }
   for (RepeatOp repeat : getRepeats(module))
