@@ -172,6 +172,9 @@ static Expected<ImportedModel> importText(const CompileRequest &request,
   // How weights are stored is said otherwise then.
   options.ignoresQuantization = request.ignoresQuantization ||
                                 request.strategy.isGiven(FieldId::weightDtype);
+  for (const Field &field : getFields())
+    if (request.strategy.isGiven(field.id))
+      options.given.insert(field.name.str());
   auto tell = [&](const ToolMessage &message) { printer.print(message); };
   std::optional<ImportedModel> imported =
       importConfig(text, options, library.getFamilies(), tell);

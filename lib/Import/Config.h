@@ -40,6 +40,11 @@ public:
   /// The layer that expressions speak of.
   std::optional<int64_t> layer;
 
+  /// True if this parameter of a strategy is given.
+  bool isGiven(llvm::StringRef parameter) const {
+    return options.given.count(parameter.str()) != 0;
+  }
+
   void error(Place place, const llvm::Twine &message);
   void remark(const llvm::Twine &message);
 

@@ -481,7 +481,8 @@ void FamilyReader::readLeftOut() {
     family.leftOut.push_back(
         {getExpression(get(value, "if", Value::Text), "left_out.if"),
          getTemplate(get(value, "what", Value::Text), "left_out.what"),
-         getOptional(value, "parameters", "left_out").value_or(Expression())});
+         getOptional(value, "parameters", "left_out").value_or(Expression()),
+         get(value, "added_by", Value::Text).text});
 }
 
 /// A key that nothing reads would be dropped from models in silence.

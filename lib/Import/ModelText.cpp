@@ -244,7 +244,8 @@ bool ModelPrinter::collectLeftOut() {
     leftOut.push_back(*what);
     if (parameters->number)
       leftOut.back() += " (" + withCommas(parameters->number) + " parameters)";
-    config.remark("the model leaves out " + leftOut.back());
+    if (!config.isGiven(part.addedBy))
+      config.remark("the model leaves out " + leftOut.back());
   }
   return true;
 }

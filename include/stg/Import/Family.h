@@ -70,6 +70,8 @@ struct Family {
     Expression condition;
     Template what;
     Expression parameters;
+    /// The parameter of a strategy that adds it, or empty.
+    std::string addedBy;
   };
 
   std::string name, description;

@@ -19,6 +19,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <optional>
+#include <set>
 #include <string>
 
 namespace stg {
@@ -34,6 +35,9 @@ struct ImportOptions {
   std::string size;
   /// A quantized configuration is that of the model before.
   bool ignoresQuantization = false;
+  /// Parameters of the strategy that are given, such as `mtp`: what they add to
+  /// the model is not told as left out.
+  std::set<std::string> given;
 };
 
 struct ImportedModel {
