@@ -130,7 +130,21 @@ func.func @unknown(%tokens: !ids {stg.name = "tokens"}, %labels: !ids {stg.name 
 
 // -----
 
-// expected-error @+1 {{has 'stg.module_layers' "attention", expected texts, such as ["B", "S"]}}
+// expected-error @+1 {{has 'stg.module_layers' "attention", expected names of layers, such as ["attention", "experts"], at a 'func.func'}}
 func.func @text() attributes {stg.module_layers = "attention"} {
   return
+}
+
+// -----
+
+// expected-error @+1 {{has 'stg.module_layers' [], expected names of layers, such as ["attention", "experts"], at a 'func.func'}}
+func.func @none() attributes {stg.module_layers = []} {
+  return
+}
+
+// -----
+
+func.func @elsewhere() {
+  // expected-error @+1 {{has 'stg.module_layers' ["attention"], expected names of layers, such as ["attention", "experts"], at a 'func.func'}}
+  return {stg.module_layers = ["attention"]}
 }

@@ -184,6 +184,22 @@ static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
                                     << OpTy::getOperationName() << "'";
 }
 
+/// A module without layers would predict nothing.
+static LogicalResult verifyModuleLayers(Operation *op,
+                                        NamedAttribute attribute) {
+  auto names = dyn_cast<ArrayAttr>(attribute.getValue());
+  auto isName = [](Attribute name) {
+    auto text = dyn_cast<StringAttr>(name);
+    return text && !text.getValue().empty();
+  };
+  if (isa<func::FuncOp>(op) && names && !names.empty() &&
+      llvm::all_of(names, isName))
+    return success();
+  return refuseValue(op, attribute)
+         << "names of layers, such as [\"attention\", \"experts\"], at a '"
+         << func::FuncOp::getOperationName() << "'";
+}
+
 /// The weight of a loss; 0 would not be one.
 static LogicalResult verifyLoss(Operation *op, Attribute value) {
   auto weight = dyn_cast<SymExpr>(value);
@@ -232,9 +248,7 @@ LogicalResult STGDialect::verifyOperationAttribute(Operation *op,
   if (attribute.getName() == kProgramAttr)
     return verifyKind<func::FuncOp, ProgramAttr>(op, attribute);
   if (attribute.getName() == kModuleLayersAttr)
-    return isa<func::FuncOp>(op)
-               ? verifyTexts(op, attribute)
-               : verifyKind<func::FuncOp, ArrayAttr>(op, attribute);
+    return verifyModuleLayers(op, attribute);
   if (attribute.getName() == kScopeAttr)
     return isa<func::CallOp>(op)
                ? verifyText(op, attribute)
