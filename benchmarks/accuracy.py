@@ -53,6 +53,7 @@ GROUPS = [
     ("layers of experts", r"moeperf", "megatron-experts-deepep"),
 ]
 
+GIB = 2 ** 30
 # Of runs that do not say theirs: the fastest of these by the estimate, as who tunes a run would take.
 MICRO_BATCHES = (1, 2, 4, 8)
 # Recipes of Automodel at 2013a4dd6 replay layers (activation_checkpointing) but for gpt-oss.
@@ -271,9 +272,17 @@ def show(name, pairs):
           f"rank correlation {correlate(*zip(*pairs)):.3f}")
 
 
-def compare(rows, jobs, parts=False):
-    """Prints the errors of rows and of their groups: each row is a name, whether it has a `*`, its
-    group or None, measured seconds, and what gives the report. Returns the pairs of each group."""
+def describe_memory(measured, report):
+    """What a line says of the GiB that a run took; nothing where nobody has measured them."""
+    if not measured:
+        return ""
+    return f"  {measured:5.1f} GiB  {100 * (report['memory']['needed_bytes'] / GIB / measured - 1):+6.1f} %"
+
+
+def compare(rows, jobs, parts=False, memory=None):
+    """Prints the errors of rows and of their groups: each row is a name, whether it has a `*` (None:
+    no row has one), its group or None, measured seconds, and what gives the report. `memory` has the
+    GiB that some of them took, by name. Returns the pairs of each group."""
     rows = list(rows)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         results = list(pool.map(lambda row: row[-1](), rows))
@@ -283,8 +292,9 @@ def compare(rows, jobs, parts=False):
             print(f"{name}: {result}")
             continue
         ours = result["step_seconds"]
-        print(f"{'*' if has_star else ' '} {name:66} {measured:8.3f} s  estimated {ours:8.3f} s  "
-              f"{100 * (ours / measured - 1):+6.1f} %")
+        star = "" if has_star is None else "* " if has_star else "  "
+        room = describe_memory((memory or {}).get(name), result)
+        print(f"{star}{name:66} {measured:8.3f} s  estimated {ours:8.3f} s  {100 * (ours / measured - 1):+6.1f} %{room}")
         if parts:
             print("    " + " ".join(f"{part}={value:.3f}" for part, value in {**result["time"], **result["time"]["exposed"]}.items()
                                     if not isinstance(value, dict)))

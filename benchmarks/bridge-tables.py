@@ -10,7 +10,6 @@ Prints the errors of each model and kind of run, as accuracy.py does. No constan
 fitted on rows other than those of 70B, 8B and Qwen3 30B.
 """
 import argparse
-import concurrent.futures
 import os
 import re
 import sys
@@ -155,9 +154,10 @@ def get_flags(row):
     return flags + [f"--preset={preset}"]
 
 
-def estimate(tool, row):
-    result = accuracy.run(tool, get_flags(row))
-    return result if isinstance(result, str) else result["step_seconds"]
+def get_seconds(row):
+    """Those of a step."""
+    tokens = get_number(row, "GBS") * get_number(row, "Sequence Length")
+    return tokens / get_number(row, "#-GPUs") / get_number(row, "Tokens / sec / GPU")
 
 
 def main():
@@ -169,20 +169,10 @@ def main():
     options = parser.parse_args()
     rows = [row for row in read_rows(options.tables) if re.search(options.only, row["model"])]
     known = [row for row in rows if get_flags(row)]
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(lambda row: estimate(options.tool, row), known))
-    pairs = {}
-    for row, result in zip(known, results):
-        tokens = get_number(row, "GBS") * get_number(row, "Sequence Length")
-        measured = tokens / get_number(row, "#-GPUs") / get_number(row, "Tokens / sec / GPU")
-        name = " ".join(row[key] for key in ("model", "kind", "release", "System", "#-GPUs", "Precision"))
-        if isinstance(result, str):
-            print(f"{name}: {result}")
-            continue
-        print(f"{name:58} {measured:9.3f} s  estimated {result:9.3f} s  {100 * (result / measured - 1):+6.1f} %")
-        pairs.setdefault((row["model"], row["kind"]), []).append((measured, result))
-    for key, found in pairs.items():
-        accuracy.show(" ".join(key), found)
+    accuracy.compare(
+        ((" ".join(row[key] for key in ("model", "kind", "release", "System", "#-GPUs", "Precision")), None,
+          f"{row['model']} {row['kind']}", get_seconds(row), lambda row=row: accuracy.run(options.tool, get_flags(row)))
+         for row in known), options.jobs)
     print(f"{len(rows) - len(known)} rows of models or systems that are not known here")
 
 

@@ -19,7 +19,6 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import accuracy  # noqa: E402
 
-GIB = 2 ** 30
 HARDWARE = "H100-96GB HBM2e 2.4TB/s 500W, NVLink, 400Gb/GPU"
 # Layers, hidden size, feed-forward and heads.
 MODELS = {"8B": (32, 4096, 14336, 32), "70B": (80, 8192, 28672, 64), "405B": (126, 16384, 53248, 128)}
@@ -117,10 +116,9 @@ def main():
         if isinstance(result, str):
             raise SystemExit(f"{row['id']}: {result}")
         measured, memory = accuracy.get_seconds(row), row["also"].get("peak_gib")
-        time, needed = result["step_seconds"], result["memory"]["needed_bytes"] / GIB
-        room = f"  {memory:5.1f} GiB  {100 * (needed / memory - 1):+6.1f} %" if memory else ""
+        time, needed = result["step_seconds"], result["memory"]["needed_bytes"] / accuracy.GIB
         print(f"{'*' if row['fitted'] else ' '} {row['id']:48} {row['seq']:6} tokens  {measured:7.2f} s  "
-              f"{100 * (time / measured - 1):+6.1f} %{room}")
+              f"{100 * (time / measured - 1):+6.1f} %{accuracy.describe_memory(memory, result)}")
         kind = "fitted" if row["fitted"] else "not fitted"
         errors.setdefault((kind, "time"), []).append(time / measured - 1)
         if memory:

@@ -10,7 +10,6 @@ Runs that pages of the project list, too, are those of bridge-tables.py. Some ca
 PyTorch reserved at the peak.
 """
 import argparse
-import concurrent.futures
 import os
 import re
 import sys
@@ -18,7 +17,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import accuracy  # noqa: E402
 
-GIB = 2 ** 30
+STEP_TIME = "last_10_steps_step_time_ms_avg"
 H100, GB200 = "--machine=h100-80gb-dgx", "--machine=gb200-nvl72"
 AHEAD = ["--mtp=2", "--mtp-repeated"]
 SELECTIVE = "--recompute=selective"
@@ -68,34 +67,22 @@ def main():
     parser.add_argument("--tool", default="stg-estimate")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    found = []
+    rows, memory = [], {}
     for path in options.cards:
         card = os.path.basename(os.path.dirname(os.path.abspath(path)))
         for item, numbers in read_items(path).items():
-            if (card, item) in RUNS and "last_10_steps_step_time_ms_avg" in numbers:
-                found.append((card, item, numbers))
-    if not found:
+            if (card, item) not in RUNS or STEP_TIME not in numbers:
+                continue
+            model, flags = RUNS[card, item]
+            flags = [model, *flags, "--zero=1", "--grad-dtype=bf16", "--json"]
+            rows.append((f"{card}, {item}", None, "cards", numbers[STEP_TIME] / 1e3,
+                         lambda flags=flags: accuracy.run(options.tool, flags)))
+            memory[f"{card}, {item}"] = numbers.get("peak_reserved_memory_gib")
+    if not rows:
         parser.error("none of the cards has a run that is known here")
-
-    def estimate(run):
-        model, flags = RUNS[run[:2]]
-        return accuracy.run(options.tool, [model, *flags, "--zero=1", "--grad-dtype=bf16", "--json"])
-
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(estimate, found))
-    pairs = []
-    for (card, item, numbers), result in zip(found, results):
-        if isinstance(result, str):
-            raise SystemExit(f"{card}, {item}: {result}")
-        measured, time = numbers["last_10_steps_step_time_ms_avg"] / 1e3, result["step_seconds"]
-        pairs.append((measured, time))
-        memory = numbers.get("peak_reserved_memory_gib")
-        room = ""
-        if memory:
-            room = f"  {memory:6.1f} GiB  {100 * (result['memory']['needed_bytes'] / GIB / memory - 1):+6.1f} %"
-        print(f"{card + ', ' + item:56} {measured:8.3f} s  estimated {time:8.3f} s  "
-              f"{100 * (time / measured - 1):+6.1f} %{room}")
-    accuracy.show("cards", pairs)
+    pairs = accuracy.compare(rows, options.jobs, memory=memory)
+    if len(pairs.get("cards", [])) < len(rows):
+        raise SystemExit("not all runs have an estimate")
 
 
 if __name__ == "__main__":
