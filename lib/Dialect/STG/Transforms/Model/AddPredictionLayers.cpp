@@ -110,8 +110,7 @@ static bool hasName(RepeatOp repeat, StringRef name) {
   StringRef rest = repeat.getRepeatName();
   return rest.consume_front(name) &&
          (rest.empty() ||
-          (rest.consume_front("_") &&
-           llvm::all_of(rest, [](char c) { return llvm::isDigit(c); })));
+          (rest.consume_front("_") && llvm::all_of(rest, llvm::isDigit)));
 }
 
 static bool carriesStream(RepeatOp repeat) {
