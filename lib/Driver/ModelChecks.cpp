@@ -9,6 +9,7 @@
 #include "ModelChecks.h"
 #include "stg/Dialect/STG/IR/Blocks.h"
 #include "stg/Dialect/STG/IR/Loops.h"
+#include "stg/Dialect/STG/IR/Mixers.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Strategy/Speculation.h"
 #include "stg/Support/Text.h"
@@ -807,9 +808,30 @@ static Error checkReplayed(func::FuncOp program, const StrategyInput &input) {
                    "use --recompute full");
 }
 
+/// Likewise of convolutions.
+static Error checkConvolutions(func::FuncOp program,
+                               const StrategyInput &input) {
+  if (!input.values.replayConvolutions ||
+      !input.isGiven(FieldId::replayConvolutions))
+    return Error::success();
+  WalkResult found = program.walk([](ScanOpInterface scan) {
+    return scan->walk([](CausalConvOp conv) {
+      return getMadeAgain(conv).empty() ? WalkResult::advance()
+                                        : WalkResult::interrupt();
+    });
+  });
+  if (found.wasInterrupted())
+    return Error::success();
+  return makeError(input.spell(getField(FieldId::replayConvolutions)) +
+                   " has no effect: needs layers with a causal convolution "
+                   "and an activation behind it");
+}
+
 Error stg::checkRecompute(func::FuncOp program, const StrategyInput &input,
                           const SymbolValues &values) {
   if (Error error = checkReplayed(program, input))
+    return error;
+  if (Error error = checkConvolutions(program, input))
     return error;
   const Strategy &strategy = input.values;
   int64_t size = strategy.recomputeLayers;

@@ -502,6 +502,8 @@ NodeTime NodeTimes::getCompute(const TraceProgram &program, uint32_t number,
   // The optimizer writes it.
   if (castsParameter && trains && execution->weightsCastOnce)
     return time;
+  if (execution->fusedConvolutions && facts.program.isOfConvolution(number))
+    return time;
   if (castsParameter && !trains) {
     // No kernel makes a parameter, so that none can cast it as well, and no
     // backward reads another layout of it.

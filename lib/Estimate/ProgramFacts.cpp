@@ -40,7 +40,9 @@ ProgramFacts::ProgramFacts(const TraceProgram &program)
       isVisited(program.bodies.size()), readers(program.numSlots),
       gradientReaders(program.numSlots), addingReaders(program.numSlots),
       attentionReaders(program.numSlots), isReduced(program.numSlots),
-      isCombined(program.numSlots), isOfParameter(program.numSlots) {
+      isCombined(program.numSlots), isConvolved(program.numSlots),
+      isConvolvedGradient(program.numSlots), isForGradient(program.numSlots),
+      isOfParameter(program.numSlots) {
   visitBody(0);
   findParameterSized();
   // What grows is known only when these are.
@@ -56,6 +58,7 @@ ProgramFacts::ProgramFacts(const TraceProgram &program)
       addingReaders[slot.index] += isAccumulate(program, i);
       attentionReaders[slot.index] += isAttention(program, i);
     }
+  findConvolutions();
   for (uint32_t i = 0; i < program.nodes.size(); ++i)
     if (reducesGradients(i))
       for (const Program::Output &output : program.wiring[i].outputs)
@@ -133,6 +136,48 @@ void ProgramFacts::findCombinedRows() {
         changes |= mark(isCombined[from] ? to : from);
     }
   }
+}
+
+/// A bias may be between a convolution and its activation.
+void ProgramFacts::findConvolutions() {
+  SmallVector<uint32_t> biases;
+  std::vector<uint32_t> gradients(program.numSlots);
+  for (uint32_t i = 0; i < program.nodes.size(); ++i) {
+    StringRef op = getOp(program, i);
+    const Program::NodeWiring &wiring = program.wiring[i];
+    if (op == "bias_add")
+      biases.push_back(i);
+    else if (op == "activation_grad")
+      ++gradients[wiring.reads.front().index];
+    else if (op == "causal_conv" && program.nodes[i].phase == "bwd")
+      isConvolvedGradient[wiring.reads.front().index] = true;
+    else if (op == "causal_conv")
+      isConvolved[wiring.outputs.front().slot.index] = true;
+  }
+  for (uint32_t i = 0; i < program.numSlots; ++i)
+    isForGradient[i] = readers[i] > 0 && readers[i] == gradients[i];
+  for (uint32_t i : biases) {
+    uint32_t from = program.wiring[i].reads.front().index;
+    uint32_t to = program.wiring[i].outputs.front().slot.index;
+    if (!isConvolved[from])
+      continue;
+    isConvolved[to] = true;
+    isForGradient[from] = readers[from] == 1 && isForGradient[to];
+  }
+}
+
+bool ProgramFacts::isOfConvolution(uint32_t node) const {
+  StringRef op = getOp(program, node);
+  const Program::NodeWiring &wiring = program.wiring[node];
+  if (op == "activation")
+    return isConvolved[wiring.reads.front().index];
+  if (wiring.outputs.empty())
+    return false;
+  uint32_t made = wiring.outputs.front().slot.index;
+  if (op == "activation_grad")
+    return isConvolvedGradient[made];
+  return op == "causal_conv" && program.nodes[node].phase == "recompute" &&
+         isForGradient[made];
 }
 
 void ProgramFacts::visitBody(uint32_t body) {

@@ -37,6 +37,9 @@ public:
   /// True if the node adds a bias to rows of experts that are combined next, or
   /// makes the gradient of such a bias.
   bool addsToRows(uint32_t node) const;
+  /// True if the node is the activation behind a causal convolution, its
+  /// gradient, or a convolution that is made again for that gradient alone.
+  bool isOfConvolution(uint32_t node) const;
   /// True if the node reads what has more elements the more sequences a
   /// micro-batch has.
   bool grows(uint32_t node) const;
@@ -80,6 +83,11 @@ private:
   /// By slot: rows of experts that are combined, and gradients of those.
   std::vector<bool> isCombined;
   void findCombinedRows();
+  /// By slot: what a causal convolution makes, with its bias; what one reads in
+  /// backward, or sums up for a bias; and what an activation's gradient alone
+  /// reads of what backward makes again.
+  std::vector<bool> isConvolved, isConvolvedGradient, isForGradient;
+  void findConvolutions();
   /// By slot: no larger for more sequences, as the parameter that it is for.
   std::vector<bool> isOfParameter;
   void findParameterSized();

@@ -299,6 +299,7 @@ static void addTraining(OpPassManager &pm, const Strategy &strategy) {
         createNarrowProducts(getNarrowOptions(strategy)));
   RecomputeOptions recompute;
   recompute.policy = strategy.recompute;
+  recompute.convolutions = strategy.replayConvolutions;
   if (strategy.recompute == RecomputeChoice::Selective) {
     for (RecomputeModule module : strategy.recomputeModules)
       recompute.modules.push_back(stringify(module).str());

@@ -196,6 +196,7 @@ static void readFields(Fields &fields, Execution &execution) {
   fields.optional("scan", execution.scan);
   fields.optional("scores", execution.scores);
   fields.optional("fused", execution.fused);
+  fields.optional("fused_convolutions", execution.fusedConvolutions);
   fields.optional("element_wise_traffic", execution.elementWiseTraffic);
   fields.optional("loss_bytes", execution.lossBytes);
   fields.optional("loss_kernels", execution.lossKernels);

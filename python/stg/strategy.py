@@ -197,6 +197,9 @@ class Strategy:
     redundant_experts: Optional[int] = None
     """Replicas of experts, which expert-parallel ranks have beside these; rows are spread over all
     of them (default: 0)."""
+    replay_convolutions: Optional[bool] = None
+    """Kernels of causal convolutions make again in backward what they do not save, whatever modules
+    are replayed (default: false)."""
     requests: Optional[Union[Sequence[Dict[str, Any]], str]] = None
     """Requests whose tokens are packed into each row of the batch: new and cached tokens, rows of
     logits, with #DP the data-parallel rank, and with /N the micro-batch."""

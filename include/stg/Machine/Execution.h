@@ -50,6 +50,9 @@ struct Execution {
   std::optional<Scores> scores;
   /// Ops, by mnemonic, that are done by the kernels around them.
   std::vector<std::string> fused;
+  /// Kernels of causal convolutions have the activation behind them, and in
+  /// backward what is made again for its gradient alone.
+  bool fusedConvolutions = false;
   /// Bytes that element-wise kernels move, over those of operands and results.
   double elementWiseTraffic = 1;
   /// Bytes that all kernels of the loss move for each logit, and how many they

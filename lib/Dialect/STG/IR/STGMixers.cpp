@@ -1529,6 +1529,41 @@ LogicalResult GatedNormOp::buildGradient(GradientBuilder &gradient) {
   return success();
 }
 
+/// What reads results of the op, if that is one op, but for what a loop stacks.
+static Operation *getReader(Operation *op) {
+  Operation *reader = nullptr;
+  for (Operation *user : op->getUsers()) {
+    if (user->hasTrait<OpTrait::IsTerminator>() || user == reader)
+      continue;
+    if (reader)
+      return nullptr;
+    reader = user;
+  }
+  return reader;
+}
+
+SmallVector<Operation *> stg::getMadeAgain(CausalConvOp conv) {
+  SmallVector<Operation *> ops{conv};
+  Operation *reader = getReader(conv);
+  if (isa_and_nonnull<BiasAddOp>(reader)) {
+    ops.push_back(reader);
+    reader = getReader(reader);
+  }
+  auto activation = dyn_cast_or_null<ActivationOp>(reader);
+  if (!activation)
+    return {};
+  SmallVector<Operation *> behind{activation};
+  auto isScan = llvm::IsaPred<SsdOp, SelectiveScanOp>;
+  for (Operation *user : activation->getUsers())
+    if (isa<SplitOp>(user))
+      behind.push_back(user);
+  if (llvm::any_of(behind, [&](Operation *op) {
+        return llvm::any_of(op->getUsers(), isScan);
+      }))
+    llvm::append_range(ops, behind);
+  return ops;
+}
+
 //===----------------------------------------------------------------------===//
 // Inference
 //===----------------------------------------------------------------------===//

@@ -927,8 +927,10 @@ def Recompute : Pass<"stg-recompute", "::mlir::func::FuncOp"> {
     `layernorm`, `mla_up_proj` and `moe_act` nothing is saved: the replay is right before whatever
     reads it first. Parts are told by what they compute, by no name: what a layer hands on to the
     next one is the residual stream, and what is added to it is a sum of attention, experts and
-    feed-forward networks. A forward repeat, and those inside of it, can have a
-    policy of their own, `recompute full` behind it. Replayed ops have the phase `recompute`; their
+    feed-forward networks. With `convolutions` what kernels of causal convolutions do not save is
+    replayed like such a part, with `policy=none`, too: of a scan of Mamba or Mamba-2 the convolution
+    with its bias and its activation, of others what the activation reads. A forward repeat, and
+    those inside of it, can have a policy of their own, `recompute full` behind it. Replayed ops have the phase `recompute`; their
     collectives are found later like those of any op.
 
     *Requires* the step level. *Produces* the step level, with fewer saved values.
@@ -955,6 +957,8 @@ def Recompute : Pass<"stg-recompute", "::mlir::func::FuncOp"> {
                "Names of ops that policy=selective replays and policy=alternate saves (default stg.attention; with modules none)">,
     ListOption<"modules", "modules", "std::string",
                "Parts that policy=selective replays: all, or of core_attn, layernorm, mla_up_proj, moe_act, shared_experts, mlp, moe (default core_attn; with ops none)">,
+    Option<"convolutions", "convolutions", "bool", /*default=*/"false",
+           "Replay what kernels of causal convolutions do not save, with policy=none and policy=selective">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }

@@ -361,3 +361,13 @@ SmallVector<LayerModule> stg::findModules(ScanOpInterface scan,
                                           const RecomputeModules &kinds) {
   return ModuleFinder(scan).find(kinds);
 }
+
+SmallVector<LayerModule> stg::findConvolutions(ScanOpInterface scan) {
+  SmallVector<LayerModule> modules;
+  for (auto conv : scan.getLoopBlock().getOps<CausalConvOp>())
+    if (SmallVector<Operation *> ops = getMadeAgain(conv); !ops.empty()) {
+      llvm::sort(ops, isBefore);
+      modules.push_back({std::move(ops), /*discardsOutput=*/true});
+    }
+  return modules;
+}

@@ -33,6 +33,9 @@ struct LayerModule {
 llvm::SmallVector<LayerModule> findModules(ScanOpInterface scan,
                                            const RecomputeModules &kinds);
 
+/// Likewise what kernels of its causal convolutions do not save.
+llvm::SmallVector<LayerModule> findConvolutions(ScanOpInterface scan);
+
 } // namespace stg
 
 #endif // STG_LIB_DIALECT_STG_TRANSFORMS_STEP_LAYERMODULES_H

@@ -98,6 +98,9 @@ private:
   DenseSet<Operation *> getSaved(Block &body);
   /// What is replayed of a layer of which parts are.
   SmallVector<LayerModule> getModules(ScanOpInterface forward);
+  /// Adds what kernels of convolutions do not save, if they are not of others.
+  void addConvolutions(ScanOpInterface forward,
+                       SmallVector<LayerModule> &modules);
   LogicalResult checkModules();
 
   /// Of the ops that are saved by policy=alternate.
@@ -432,14 +435,25 @@ void Recompute::recomputeIn(Region &region, ScanPair *outer,
       pair.replayAll();
       continue;
     }
+    SmallVector<LayerModule> modules;
     if (own == RecomputeChoice::Selective)
-      pair.replayModules(getModules(forward));
+      modules = getModules(forward);
+    if (own == RecomputeChoice::Selective || own == RecomputeChoice::None)
+      addConvolutions(forward, modules);
+    if (!modules.empty())
+      pair.replayModules(modules);
     if (own == RecomputeChoice::Alternate)
       pair.replayBut(getAlternate(forward.getLoopBlock()));
     if (own == RecomputeChoice::Needed)
       pair.replayBut(getSaved(forward.getLoopBlock()));
     recomputeIn(backward->getRegion(0), &pair, own, rewriter);
   }
+}
+
+static void sortModules(SmallVector<LayerModule> &modules) {
+  llvm::sort(modules, [](const LayerModule &a, const LayerModule &b) {
+    return a.ops.front()->isBeforeInBlock(b.ops.front());
+  });
 }
 
 SmallVector<LayerModule> Recompute::getModules(ScanOpInterface forward) {
@@ -456,10 +470,22 @@ SmallVector<LayerModule> Recompute::getModules(ScanOpInterface forward) {
     if (llvm::is_contained(ops, op.getName().getStringRef()) &&
         !taken.contains(&op))
       found.push_back({{&op}});
-  llvm::sort(found, [](const LayerModule &a, const LayerModule &b) {
-    return a.ops.front()->isBeforeInBlock(b.ops.front());
-  });
+  sortModules(found);
   return found;
+}
+
+void Recompute::addConvolutions(ScanOpInterface forward,
+                                SmallVector<LayerModule> &modules) {
+  if (!convolutions)
+    return;
+  DenseSet<Operation *> taken;
+  for (const LayerModule &module : modules)
+    taken.insert_range(module.ops);
+  for (LayerModule &module : findConvolutions(forward))
+    if (!taken.contains(module.ops.front()))
+      modules.push_back(std::move(module));
+  sortModules(modules);
+  replays |= !modules.empty();
 }
 
 /// A module that is named and that no layer has is an error; `all` are those
