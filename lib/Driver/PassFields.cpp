@@ -27,7 +27,8 @@ static ArrayRef<FieldId> getFieldsOf(StringRef pass) {
        {FieldId::cpCommType, FieldId::cpBalance, FieldId::etp, FieldId::ep}},
       {"stg-divide-unevenly", {FieldId::uneven}},
       {"chakra-offload",
-       {FieldId::offload, FieldId::offloadPercent, FieldId::expertHistogram}},
+       {FieldId::offload, FieldId::offloadSaved, FieldId::offloadPercent,
+        FieldId::expertHistogram}},
   };
   auto it = fields.find(pass);
   return it == fields.end() ? ArrayRef<FieldId>() : ArrayRef(it->second);

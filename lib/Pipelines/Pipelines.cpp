@@ -501,6 +501,7 @@ static void addConversion(OpPassManager &pm, const Strategy &strategy) {
   chakra::OffloadOptions offload;
   for (OffloadKind kind : strategy.offload)
     offload.what.push_back(stringify(kind).str());
+  llvm::append_range(offload.saved, strategy.offloadSaved);
   offload.percent = static_cast<unsigned>(strategy.offloadPercent);
   offload.ahead = static_cast<unsigned>(strategy.offloadAhead);
   pm.addPass(chakra::createOffload(offload));

@@ -160,6 +160,9 @@ class Strategy:
     offload_percent: Optional[int] = None
     """The part of the bytes of a layer that is kept there, the largest buffers first (default:
     100)."""
+    offload_saved: Optional[Sequence[str]] = None
+    """Ops of layers whose results are kept there, of activations: patterns of their names, and
+    input for what a layer begins with (default: all that are saved)."""
     optimizer_dtype: Optional[Literal["bf16", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2"]] = None
     """Element type of the optimizer's moments (default: "f32")."""
     pad_vocabulary: Optional[int] = None

@@ -16,7 +16,7 @@ parameters and activations, fp32 gradients, moments and master copy.
 
 The rank's peak is at the loss, when no layer executes: it falls by all that is on the host.
 
-Usage: offload.py {activations|states|parts|files}...
+Usage: offload.py {activations|states|parts|names|files}...
 """
 
 from dataclasses import replace
@@ -146,6 +146,32 @@ def parts(check):
     check.equal("all kinds", transferred(entry), total)
 
 
+def names(check):
+    """What ops with such names make, and what a layer begins with."""
+    model = SMALL
+    tokens = model.s
+    stream, wide = tokens * model.h * BF16, tokens * model.f * BF16
+    heads, kept = tokens * model.a * model.d * BF16, tokens * model.g * model.d * BF16
+    cases = {
+        "input": stream,
+        "attention": heads + tokens * model.a * FP32,
+        "swiglu,gate_up_proj": 3 * wide,
+        "*_norm": 2 * (stream + tokens * FP32),
+        "rope_?,qkv_proj": heads + 2 * kept,
+        "*": saved_by_layer(model),
+    }
+    for plan in (step(2), step(4, p=2), step(2, D=2, zero=3)):
+        for patterns, size in cases.items():
+            before, after = compare(check, model, plan, "activations", f"--offload-saved={patterns}")
+            for i, entry in enumerate(after):
+                moved = plan.micro_batches * model.L // plan.p * size
+                check.equal(f"transfers of {i}", transferred(entry), {("store", "fwd"): moved, ("load", "bwd"): moved})
+                check.equal(f"products of {i}", entry.products, before[i].products)
+    # The largest of them, as long as they are within the part of these.
+    _, (entry,) = compare(check, model, step(1), "activations", "--offload-saved=swiglu,gate_up_proj", "--offload-percent=70")
+    check.equal("the larger one", transferred(entry), {("store", "fwd"): model.L * 2 * wide, ("load", "bwd"): model.L * 2 * wide})
+
+
 def files(check):
     """Traces are valid, of files and of bundles, and have what the manifest says."""
     for plan in (step(2), step(4, p=2, D=2, zero=3, recompute="selective")):
@@ -173,4 +199,4 @@ def files(check):
 
 
 if __name__ == "__main__":
-    checks.main(activations, states, parts, files)
+    checks.main(activations, states, parts, names, files)

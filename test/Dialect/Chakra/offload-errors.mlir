@@ -2,7 +2,11 @@
 // RUN: not stg-opt %S/offload.mlir --chakra-offload="what=caches" 2>&1 | FileCheck %s --check-prefix=WORD
 // RUN: not stg-opt %S/offload.mlir --chakra-offload="what=optimizer percent=101" 2>&1 | FileCheck %s --check-prefix=PERCENT
 // RUN: not stg-opt %S/offload.mlir --chakra-offload="what=activations percent=10" 2>&1 | FileCheck %s --check-prefix=NOTHING
+// RUN: not stg-opt %S/offload.mlir --chakra-offload="what=activations saved=?,router" 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not stg-opt %S/offload.mlir --chakra-offload="what=activations saved=[a" 2>&1 | FileCheck %s --check-prefix=PATTERN
 
+// NAME: error: moves 'router', which is the name of none of its layers' saved activations; these are f, input{{$}}
+// PATTERN: error: moves '[a': invalid glob pattern, unmatched '['
 // WORD: error: cannot offload 'caches', expected activations, optimizer or parameters
 // PERCENT: error: 'percent' is from 1 to 100, found 101
 // NOTHING: error: nothing to offload: there are no activations that layers save as small as the part

@@ -2,6 +2,7 @@
 // RUN: stg-opt %s --split-input-file --chakra-offload="what=optimizer ahead=2" | FileCheck %s --check-prefixes=OPT
 // RUN: stg-opt %s --split-input-file --chakra-offload="what=parameters" | FileCheck %s --check-prefixes=PARAM
 // RUN: stg-opt %s --split-input-file --chakra-offload="what=activations,optimizer percent=60 ahead=0" | FileCheck %s --check-prefixes=PART
+// RUN: stg-opt %s --split-input-file --chakra-offload="what=activations saved=f" | FileCheck %s --check-prefixes=NAMED
 
 // Layers that save two buffers, and an update. What is on the host goes through
 // stacks; what reads it reads a load.
@@ -54,6 +55,14 @@
 // PART: chakra.load "w.v.opt.load"(%{{.*}}) phase "opt"
 // PART: chakra.store "w.v.store"
 // PART-NOT: chakra.load
+
+// What an op of that name makes, not what the layer begins with.
+// NAMED-LABEL: chakra.graph @step
+// NAMED-NOT: input0
+// NAMED: chakra.store "f.fwd.1.store"
+// NAMED-NOT: input0
+// NAMED: chakra.load "f.fwd.1.bwd.load"
+// NAMED-NOT: chakra.load
 !x = !chakra.tensor<64, activation>
 !s = !chakra.tensor<48, activation>
 !w = !chakra.tensor<32, parameter>

@@ -15,6 +15,7 @@
 
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
 #include "stg/Dialect/Chakra/Transforms/Passes.h"
+#include "stg/Support/NamePatterns.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -40,9 +41,10 @@ struct Readers {
 /// Moves buffers of one graph.
 class Offloader {
 public:
-  Offloader(GraphOp graph, unsigned percent, unsigned ahead)
+  Offloader(GraphOp graph, unsigned percent, unsigned ahead,
+            NamePatterns &saved)
       : graph(graph), builder(graph.getContext()), percent(percent),
-        ahead(ahead) {}
+        ahead(ahead), saved(saved) {}
 
   /// Moves states of a category, or what the layers save for backward; how many
   /// buffers these are.
@@ -79,6 +81,7 @@ private:
   GraphOp graph;
   OpBuilder builder;
   unsigned percent, ahead;
+  NamePatterns &saved; ///< Of ops whose results are moved; empty: of all.
   /// By value that is on the host: what it was before, and what loads and
   /// stores of it are called.
   llvm::MapVector<Value, std::pair<Type, std::string>> moved;
@@ -192,6 +195,16 @@ static bool isOwn(RepeatOp repeat, Value value) {
          isa<NodeOpInterface>(value.getDefiningOp());
 }
 
+/// What an op is called whose node, or whose collective, makes the value; what
+/// a layer begins with is its input.
+static StringRef getMakerName(Value value) {
+  auto node = value.getDefiningOp<NodeOpInterface>();
+  if (!node)
+    return "input";
+  StringRef name = node.getNameAttr();
+  return name.take_front(name.find(".fwd"));
+}
+
 /// A value that is stacked twice is one buffer.
 FailureOr<size_t> Offloader::moveActivations() {
   size_t count = 0;
@@ -205,7 +218,8 @@ FailureOr<size_t> Offloader::moveActivations() {
     for (Value value : repeat.getYield().getStacks()) {
       auto tensor = dyn_cast<chakra::TensorType>(value.getType());
       if (tensor && tensor.getCategory() == Category::Activation &&
-          isOwn(repeat, value))
+          isOwn(repeat, value) &&
+          (saved.isEmpty() || saved.match(getMakerName(value))))
         candidates.insert(value);
     }
     FailureOr<SmallVector<Value>> chosen = choose(candidates.getArrayRef());
@@ -655,11 +669,16 @@ void Offload::runOnOperation() {
         << percent.getValue();
     return signalPassFailure();
   }
+  NamePatterns patterns("moves");
+  if (llvm::Error error = patterns.read(saved)) {
+    module.emitError(llvm::toString(std::move(error)));
+    return signalPassFailure();
+  }
   llvm::MapVector<StringRef, size_t> counts;
   for (const std::string &word : what)
     counts[word] = 0;
   for (auto graph : module.getOps<GraphOp>()) {
-    Offloader offloader(graph, percent, ahead);
+    Offloader offloader(graph, percent, ahead, patterns);
     for (auto &[word, count] : counts) {
       FailureOr<size_t> number = failure();
       if (word == "activations")
@@ -678,6 +697,10 @@ void Offload::runOnOperation() {
     if (failed(offloader.connect()))
       return signalPassFailure();
     delaySends(graph);
+  }
+  if (llvm::Error error = patterns.checkUsed("layers' saved activations")) {
+    module.emitError(llvm::toString(std::move(error)));
+    return signalPassFailure();
   }
   for (auto [word, count] : counts)
     if (count == 0) {

@@ -47,7 +47,8 @@ def Offload : Pass<"chakra-offload", "::mlir::ModuleOp"> {
     Moves what `what` names to the host, or a remote memory, and adds the loads and stores
     that this takes:
 
-    - `activations`: what layers of the forward pass save for backward. Each buffer is
+    - `activations`: what layers of the forward pass save for backward, or with `saved` what
+      is made by ops of such names (`input`: what a layer begins with). Each buffer is
       stored when it is there, and loaded in backward.
     - `optimizer`: states of the optimizer. Each is loaded for the update and stored after
       it.
@@ -85,6 +86,8 @@ def Offload : Pass<"chakra-offload", "::mlir::ModuleOp"> {
   let options = [
     ListOption<"what", "what", "std::string",
                "activations, optimizer, parameters">,
+    ListOption<"saved", "saved", "std::string",
+               "Patterns of names of ops whose results are moved, of activations (default all)">,
     Option<"percent", "percent", "unsigned", /*default=*/"100",
            "The part of the bytes of each scope that is moved at most">,
     Option<"ahead", "ahead", "unsigned", /*default=*/"1",

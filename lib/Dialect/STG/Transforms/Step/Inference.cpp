@@ -960,7 +960,7 @@ FailureOr<InferenceStep> Inference::readOptions() {
   if (!kvKeep.empty() && kvType.empty())
     return module.emitError("kv-keep names caches that keep their type, but "
                             "all do; give kv-type");
-  if (failed(step.kvKeep.read(module, *kvKeep)))
+  if (failed(emitIfFailed(module, step.kvKeep.read(*kvKeep))))
     return failure();
   step.isPadded = padded;
   if (kvBlockSize < 1)
@@ -1031,6 +1031,7 @@ void Inference::runOnOperation() {
     if (failed(StepBuilder(function, *step).run()))
       return signalPassFailure();
   }
-  if (last && !kvKeepIfThere && failed(step->kvKeep.checkUsed(last, "caches")))
+  if (last && !kvKeepIfThere &&
+      failed(emitIfFailed(last, step->kvKeep.checkUsed("caches"))))
     signalPassFailure();
 }

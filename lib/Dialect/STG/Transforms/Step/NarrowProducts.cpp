@@ -96,7 +96,7 @@ void NarrowProducts::runOnOperation() {
       return signalPassFailure();
     }
   ParameterPatterns kept;
-  if (failed(kept.read(function, keep)))
+  if (failed(emitIfFailed(function, kept.read(keep))))
     return signalPassFailure();
   auto isKept = [&](Value input) {
     ParamOp param = getReadParameter(input);

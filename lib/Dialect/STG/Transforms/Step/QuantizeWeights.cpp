@@ -178,7 +178,7 @@ void QuantizeWeights::store(Weight &weight, const Storage &storage) {
 
 void QuantizeWeights::runOnOperation() {
   ParameterPatterns kept;
-  if (failed(kept.read(getOperation(), keep)))
+  if (failed(emitIfFailed(getOperation(), kept.read(keep))))
     return signalPassFailure();
   // A parameter is read in several places as one.
   llvm::MapVector<StringAttr, SmallVector<ParamOp>> params;
@@ -201,6 +201,7 @@ void QuantizeWeights::runOnOperation() {
   }
   // What most models have may be kept, or nothing.
   if (!keepIfThere &&
-      failed(kept.checkUsed(getOperation(), "matrices", {"router", "none"})))
+      failed(emitIfFailed(getOperation(),
+                          kept.checkUsed("matrices", {"router", "none"}))))
     signalPassFailure();
 }

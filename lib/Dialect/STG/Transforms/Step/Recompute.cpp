@@ -524,7 +524,7 @@ void Recompute::runOnOperation() {
     return signalPassFailure();
   }
   kinds = std::move(*parsed);
-  if (failed(patternsOfSaved.read(getOperation(), saved)))
+  if (failed(emitIfFailed(getOperation(), patternsOfSaved.read(saved))))
     return signalPassFailure();
   if (names.empty() && words.empty())
     kinds.insert(RecomputeModule::CoreAttn);
@@ -535,7 +535,8 @@ void Recompute::runOnOperation() {
   if (!replays)
     return markAllAnalysesPreserved();
   if (failed(checkModules()) ||
-      failed(patternsOfSaved.checkUsed(getOperation(), "layers' ops")))
+      failed(emitIfFailed(getOperation(),
+                          patternsOfSaved.checkUsed("layers' ops"))))
     return signalPassFailure();
   RewritePatternSet patterns(&getContext());
   populateDropUnusedStacksPatterns(patterns);
