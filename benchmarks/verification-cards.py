@@ -29,7 +29,8 @@ RUNS = {
     ("nemotron-3.5-lightning", "pretrain_performance.H100"): (
         "nemotron-3.5-lightning-30b-a3b", [H100, "--seq=8192", "--batch=512", "--micro-batch=1", "--dp=16", "--ep=8",
                                            SELECTIVE, "--recompute-modules=moe_act,layernorm",
-                                           "--preset=megatron-experts", *AHEAD]),
+                                           "--optimizer-dtype=bf16", "--offload=activations",
+                                           "--offload-saved=dispatch", "--preset=megatron-experts", *AHEAD]),
     ("nemotron-3-super-120b-a12b", "pretrain_performance.H100"): (
         "nemotron-3-super-120b-a12b", [H100, "--seq=4096", "--batch=1280", "--micro-batch=1", "--dp=32", "--pp=2",
                                        "--ep=32", SELECTIVE, "--recompute-modules=layernorm,moe,core_attn",
