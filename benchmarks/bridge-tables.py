@@ -66,9 +66,8 @@ MODULES = [
     (r"", ""),
 ]
 # Modules that predict further tokens, of one set of parameters where there are two
-# (mtp_use_repeated_layer); Kimi K2 has none, and its layers are divided as if. DeepSeek-V4's has no
-# place.
-MODULES_AHEAD = {"deepseek-v3": 1, "kimi-k2": 0, "nemotron-3.5-lightning-30b-a3b": 2, "nemotron-3-super-120b-a12b": 2,
+# (mtp_use_repeated_layer); Kimi K2 has none, and its layers are divided as if.
+MODULES_AHEAD = {"deepseek-v3": 1, "deepseek-v4-flash": 1, "kimi-k2": 0, "nemotron-3.5-lightning-30b-a3b": 2, "nemotron-3-super-120b-a12b": 2,
                  "nemotron-3-ultra-550b-a55b": 2}
 # Recipes with fp8_output_proj.
 NARROW_HEADS = r"(DeepSeekV3|GPT OSS 120B) DGX-GB[23]00 26.0[68]"

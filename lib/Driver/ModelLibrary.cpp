@@ -175,6 +175,9 @@ static Expected<ImportedModel> importText(const CompileRequest &request,
   for (const Field &field : getFields())
     if (request.strategy.isGiven(field.id))
       options.given.insert(field.name.str());
+  // What drafts is a module.
+  if (request.strategy.values.mtp > 0)
+    options.given.insert(getField(FieldId::mtp).name.str());
   auto tell = [&](const ToolMessage &message) { printer.print(message); };
   std::optional<ImportedModel> imported =
       importConfig(text, options, library.getFamilies(), tell);

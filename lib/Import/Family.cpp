@@ -468,6 +468,7 @@ void FamilyReader::readStacks() {
     stack.name = getOptional(member.value, "name", path);
     stack.apart = getOptional(member.value, "apart", path);
     stack.shared = getOptional(member.value, "shared", path);
+    stack.next = getOptional(member.value, "next", path);
     stack.symbol = get(member.value, "symbol", Value::Text).text;
     stack.checks = getChecks(member.value);
     stack.layer =
@@ -540,6 +541,7 @@ void FamilyReader::checkNames() {
     visitOptional(stack.name);
     visitOptional(stack.apart);
     visitOptional(stack.shared);
+    visitOptional(stack.next);
     visitChecks(stack.checks);
     visitStatements(stack.layer);
   }

@@ -38,6 +38,11 @@ struct Layers {
   std::vector<std::string> names; ///< Of the kinds.
   std::vector<bool> apart;        ///< The kinds that are in no loop.
   std::vector<unsigned> order;    ///< The kind of each layer.
+  /// The kind of the layer that would come next, if modules have that one.
+  std::optional<unsigned> next;
+
+  /// Modules have a kind of layer that is none of the stack.
+  bool hasOwnNext() const { return next && !llvm::is_contained(order, *next); }
 };
 
 class ModelPrinter {
@@ -157,9 +162,14 @@ std::optional<Layers> ModelPrinter::collectLayers(StringRef name,
                      "', expected 1 to " + Twine(kMaxLayers));
     return std::nullopt;
   }
+  // What modules have is in the text where there are modules.
+  std::optional<bool> hasNext =
+      stack.next && config.isGiven("mtp") ? config.holds(*stack.next) : false;
+  if (!hasNext)
+    return std::nullopt;
   Layers layers;
   StringMap<unsigned> numbers;
-  for (int64_t layer = 0; layer < count->number; ++layer) {
+  for (int64_t layer = 0; layer < count->number + *hasNext; ++layer) {
     config.layer = layer;
     if (!config.check(stack.checks))
       return std::nullopt;
@@ -177,14 +187,17 @@ std::optional<Layers> ModelPrinter::collectLayers(StringRef name,
       call.isShared = *isShared;
     auto [it, isNew] =
         numbers.try_emplace(getKey(*calls, kind->text), numbers.size());
-    layers.order.push_back(it->second);
+    if (layer == count->number)
+      layers.next = it->second;
+    else
+      layers.order.push_back(it->second);
     if (!isNew)
       continue;
     layers.kinds.push_back(std::move(*calls));
     layers.names.push_back(kind->text);
     layers.apart.push_back(*isApart);
   }
-  // One kind needs no name of its own.
+  // One kind needs no name of its own, in the program or beside it.
   if (layers.kinds.size() == 1)
     layers.names.front() = name.str();
   return layers;
@@ -398,21 +411,41 @@ bool ModelPrinter::printStack(const Call &call, Values &values) {
                values, loopNames, 2);
     order = order.drop_front(run.size());
   }
+  if (layers->hasOwnNext()) {
+    // Nobody reads what it makes.
+    Values before = values;
+    LayerLoop next;
+    next.kind = *layers->next;
+    printLoops(next, *layers, call, {}, values, loopNames, 2);
+    for (const std::string &result : call.results)
+      os << "  stg.keep " << values[result] << " : !" << getType(result)
+         << "\n";
+    values = before;
+  }
   return true;
 }
 
 /// What a module for further tokens has in place of the last layer.
 bool ModelPrinter::printModuleLayers() {
-  if (!family.moduleLayers)
-    return true;
-  std::optional<Value> layers = config.evaluate(*family.moduleLayers);
-  if (!layers)
-    return false;
-  if (layers->list.empty())
-    return true;
   std::vector<std::string> names;
-  for (const Value &layer : layers->list)
-    names.push_back('"' + layer.text + '"');
+  if (family.moduleLayers) {
+    std::optional<Value> layers = config.evaluate(*family.moduleLayers);
+    if (!layers)
+      return false;
+    for (const Value &layer : layers->list)
+      names.push_back('"' + layer.text + '"');
+  }
+  for (const auto &[stackName, stack] : family.stacks) {
+    if (!stack.next)
+      continue;
+    std::optional<Layers> layers = collectLayers(stackName, stack);
+    if (!layers)
+      return false;
+    if (layers->next && *layers->next != layers->order.back())
+      names.push_back('"' + layers->names[*layers->next] + '"');
+  }
+  if (names.empty())
+    return true;
   os << " attributes {stg.module_layers = [" << llvm::join(names, ", ") << "]}";
   return true;
 }

@@ -56,6 +56,8 @@ struct Family {
     std::optional<Expression> apart;
     /// Whether all layers have the same parameters.
     std::optional<Expression> shared;
+    /// Whether a module for further tokens has the layer that would come next.
+    std::optional<Expression> next;
     std::string symbol; ///< That stands for the count.
     /// What must hold in each layer.
     std::vector<Check> checks;

@@ -3,6 +3,7 @@
 
 // RUN: stg-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(stg-add-prediction-layers{count=2}))' | FileCheck %s
 // RUN: stg-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(stg-add-prediction-layers{count=2 repeated}))' | FileCheck %s --check-prefix=SAME
+// RUN: not stg-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(stg-add-prediction-layers{count=0}))' 2>/dev/null | FileCheck %s --check-prefix=ZERO
 
 stg.symbol @B
 !ids = !stg.tensor<[B, 8], i32>
@@ -66,6 +67,61 @@ func.func @named(%tokens: !ids {stg.name = "tokens"}, %labels: !ids {stg.name = 
     %p = stg.einsum "bsd,de->bse" %c, %w <"up"> : !x, !w
     stg.yield %p : !x
   }
+  %l = stg.einsum "bsd,vd->bsv" %f, %table <"head"> : !x, !table
+  %loss, %probs = stg.cross_entropy %l, %labels <"loss"> : !logits, !ids
+  return %loss : !loss
+}
+
+// -----
+
+stg.symbol @B
+!ids = !stg.tensor<[B, 8], i32>
+!x = !stg.tensor<[B, 8, 16], bf16>
+!s = !stg.tensor<[B, 8, _ = 4, 16], bf16>
+!w = !stg.tensor<[16, 16], bf16>
+!table = !stg.tensor<[V = 100, 16], bf16>
+!logits = !stg.tensor<[B, 8, V = 100], bf16>
+!loss = !stg.tensor<[B, 8], f32>
+
+// Each of several streams is projected, and the embedding is added to each. The layer that nothing reads is of
+// modules alone.
+//
+// CHECK-LABEL: func.func @streams(
+// CHECK:      %[[M:.*]] = stg.repeat "mixer" * 3
+// CHECK-NOT:  stg.repeat
+// CHECK-NOT:  stg.keep
+// CHECK:      %[[E:.*]] = stg.embedding %{{.*}}, %{{.*}} <"mtp0.embedding">
+// CHECK:      %[[EN:[a-z0-9]+]], %{{.*}} = stg.rms_norm %[[E]], %{{.*}} <"mtp0.enorm">
+// CHECK:      %[[EP:.*]] = stg.einsum "bsc,cd->bsd" %[[EN]], %{{.*}} <"mtp0.e_proj">
+// CHECK-NEXT: %[[ES:.*]] = stg.broadcast dim 2 %[[EP]] <"mtp0.streams">
+// CHECK:      %[[HN:[a-z0-9_]+]], %{{.*}} = stg.rms_norm %[[M]], %{{.*}} <"mtp0.hnorm">
+// CHECK:      %[[HP:.*]] = stg.einsum "bsnc,cd->bsnd" %[[HN]], %{{.*}} <"mtp0.h_proj">
+// CHECK-NEXT: %[[SUM:.*]] = stg.add %[[HP]], %[[ES]] <"mtp0.eh_sum">
+// CHECK-NEXT: %[[W:.*]] = stg.param "mtp0.window"
+// CHECK-NEXT: %[[Y:.*]] = stg.einsum "bsad,de->bsae" %[[SUM]], %[[W]] <"mtp0.window">
+// CHECK:      stg.rms_norm %[[Y]], %{{.*}} <"mtp1.hnorm">
+// ZERO-LABEL: func.func @streams(
+// ZERO:       stg.repeat "mixer" * 3
+// ZERO-NOT:   stg.repeat
+// ZERO-NOT:   stg.keep
+// ZERO:       <"loss">
+func.func @streams(%tokens: !ids {stg.name = "tokens"}, %labels: !ids {stg.name = "labels"}) -> !loss attributes {stg.module_layers = ["window"]} {
+  %table = stg.param "table" : !table
+  %x = stg.embedding %table, %tokens <"embedding"> : !table, !ids
+  %s = stg.broadcast dim 2 %x <"streams"> : !x -> !s
+  %y = stg.repeat "mixer" * 3 carry(%c = %s : !s) {
+    %w = stg.param "mix" : !w
+    %p = stg.einsum "bsad,de->bsae" %c, %w <"mix"> : !s, !w
+    stg.yield %p : !s
+  }
+  %z = stg.repeat "window" * 1 carry(%c = %y : !s) {
+    %w = stg.param "window" : !w
+    %p = stg.einsum "bsad,de->bsae" %c, %w <"window"> : !s, !w
+    stg.yield %p : !s
+  }
+  stg.keep %z : !s
+  %g = stg.param "gate" : !stg.tensor<[_ = 4], bf16>
+  %f = stg.einsum "bsad,a->bsd" %y, %g <"sum"> : !s, !stg.tensor<[_ = 4], bf16>
   %l = stg.einsum "bsd,vd->bsv" %f, %table <"head"> : !x, !table
   %loss, %probs = stg.cross_entropy %l, %labels <"loss"> : !logits, !ids
   return %loss : !loss

@@ -384,7 +384,10 @@ def AddPredictionLayers
 
     A program whose layers are of several kinds may say what a module has in place of the last
     one: `stg.module_layers` are names of an `stg.repeat`, of each of which the last layer is
-    copied.
+    copied. One that nothing reads, but for an `stg.keep`, is of modules alone: it is removed
+    with its `stg.keep`, also where `count` is 0. Where a token has several streams
+    (hyper-connections), each is normalized and projected by itself, and the projected
+    embedding is added to each, as DeepSeek-V4 has it.
 
     *Requires* the model level, calls inlined, of a language model: an embedding of tokens,
     layers that carry the residual stream, and a loss of logits. *Produces* the same with

@@ -67,7 +67,10 @@ private:
   void copy(ArrayRef<Operation *> ops, IRMapping &mapping,
             StringRef scope = "");
   Value addNorm(Value input, StringRef name);
+  Value addProduct(Value input, StringRef equation, ArrayRef<DimAttr> dims,
+                   StringRef name);
   FailureOr<Value> addProjection(Value stream, Value embedded);
+  Value addProjections(Value streams, BroadcastOp embedded);
 
   func::FuncOp program;
   LanguageModel &model;
@@ -111,6 +114,12 @@ static bool hasName(RepeatOp repeat, StringRef name) {
   return rest.consume_front(name) &&
          (rest.empty() ||
           (rest.consume_front("_") && llvm::all_of(rest, llvm::isDigit)));
+}
+
+/// True for a layer that the model does not have and its modules do: nothing
+/// reads what it makes.
+static bool isOfModules(RepeatOp repeat) {
+  return llvm::all_of(repeat->getUsers(), llvm::IsaPred<KeepOp>);
 }
 
 static bool carriesStream(RepeatOp repeat) {
@@ -162,7 +171,10 @@ static LogicalResult findNamedLayers(func::FuncOp program, ArrayAttr names,
 static FailureOr<LanguageModel> findParts(func::FuncOp program) {
   LanguageModel model;
   Block &body = program.getBody().front();
+  auto names = program->getAttrOfType<ArrayAttr>(STGDialect::kModuleLayersAttr);
   for (auto repeat : body.getOps<RepeatOp>()) {
+    if (names && isOfModules(repeat))
+      continue;
     if (!model.first)
       model.first = repeat;
     model.last = repeat;
@@ -172,7 +184,6 @@ static FailureOr<LanguageModel> findParts(func::FuncOp program) {
   if (!model.last || !model.loss)
     return refuse(program, "expected layers in an stg.repeat and a loss of "
                            "logits");
-  auto names = program->getAttrOfType<ArrayAttr>(STGDialect::kModuleLayersAttr);
   if (failed(names ? findNamedLayers(program, names, model)
                    : findLastLayer(program, model)))
     return failure();
@@ -253,10 +264,46 @@ Value ModuleBuilder::addNorm(Value input, StringRef name) {
   return norm.getResult();
 }
 
+/// Not the same dimension twice: the first one of a weight is contracted.
+Value ModuleBuilder::addProduct(Value input, StringRef equation,
+                                ArrayRef<DimAttr> dims, StringRef name) {
+  Location loc = input.getLoc();
+  Type element = cast<SymTensorType>(input.getType()).getElementType();
+  auto weight = ParamOp::create(
+      builder, loc, SymTensorType::get(builder.getContext(), dims, element),
+      builder.getStringAttr(getParamName(name)));
+  auto product =
+      EinsumOp::create(builder, loc, ValueRange{input, weight}, equation,
+                       /*into=*/TypeAttr(), DrawsAttr(), SymExpr());
+  setName(product, builder.getStringAttr(prefix + name));
+  return product.getResult();
+}
+
+/// Where a token has several streams, which start alike, each is projected by
+/// itself, and the projected embedding is added to each.
+Value ModuleBuilder::addProjections(Value before, BroadcastOp embedded) {
+  auto type = cast<SymTensorType>(before.getType());
+  DimAttr width = type.getDims().back();
+  Value next = addProduct(addNorm(embedded.getInput(), "enorm"), "bsc,cd->bsd",
+                          {width, width}, "e_proj");
+  auto spread = BroadcastOp::create(builder, embedded.getLoc(), type, next,
+                                    embedded.getDim());
+  setName(spread, builder.getStringAttr(prefix + "streams"));
+  Value streams = addProduct(addNorm(before, "hnorm"), "bsnc,cd->bsnd",
+                             {width, width}, "h_proj");
+  auto sum = AddOp::create(builder, before.getLoc(), streams, spread);
+  setName(sum, builder.getStringAttr(prefix + "eh_sum"));
+  return sum.getResult();
+}
+
 /// The stream and the embedding of the next tokens, normalized, joined, and
 /// made as wide as the stream.
 FailureOr<Value> ModuleBuilder::addProjection(Value before, Value embedded) {
   auto type = cast<SymTensorType>(before.getType());
+  auto spread = embedded.getDefiningOp<BroadcastOp>();
+  if (spread && embedded.getType() == type && type.getRank() == 4 &&
+      spread.getDim() == 2)
+    return addProjections(before, spread);
   if (embedded.getType() != type || type.getRank() != 3)
     return refuse(program, "expected a residual stream of batch, tokens and "
                            "width that starts as it ends");
@@ -272,15 +319,7 @@ FailureOr<Value> ModuleBuilder::addProjection(Value before, Value embedded) {
       ConcatOp::create(builder, loc, SymTensorType::get(context, dims, element),
                        parts, type.getRank() - 1, /*ordered=*/true);
   setName(joined.getDefiningOp(), builder.getStringAttr(prefix + "eh_concat"));
-  // Not the same dimension twice: one is contracted.
-  auto weight = ParamOp::create(
-      builder, loc, SymTensorType::get(context, {twice, width}, element),
-      builder.getStringAttr(getParamName("eh_proj")));
-  auto product =
-      EinsumOp::create(builder, loc, ValueRange{joined, weight}, "bsc,cd->bsd",
-                       /*into=*/TypeAttr(), DrawsAttr(), SymExpr());
-  setName(product, builder.getStringAttr(prefix + "eh_proj"));
-  return product.getResult();
+  return addProduct(joined, "bsc,cd->bsd", {twice, width}, "eh_proj");
 }
 
 LogicalResult ModuleBuilder::addModule(unsigned number, SymExpr weight) {
@@ -337,6 +376,20 @@ LogicalResult ModuleBuilder::addModule(unsigned number, SymExpr weight) {
   return success();
 }
 
+/// Layers of modules alone are copied, and are none of the model.
+static void eraseLayersOfModules(func::FuncOp program) {
+  if (!program->hasAttr(STGDialect::kModuleLayersAttr))
+    return;
+  for (auto repeat :
+       llvm::make_early_inc_range(program.getBody().getOps<RepeatOp>())) {
+    if (!isOfModules(repeat))
+      continue;
+    for (Operation *keep : llvm::make_early_inc_range(repeat->getUsers()))
+      keep->erase();
+    repeat.erase();
+  }
+}
+
 /// What the modules need, and nothing else: the last of the results, made of an
 /// argument in place of the stream of the model.
 static void keepModules(func::FuncOp program, LanguageModel &model) {
@@ -367,8 +420,10 @@ static void keepModules(func::FuncOp program, LanguageModel &model) {
 
 void AddPredictionLayers::runOnOperation() {
   func::FuncOp program = getOperation();
-  if (count == 0 || program.isExternal() || program.isPrivate())
+  if (program.isExternal() || program.isPrivate())
     return;
+  if (count == 0)
+    return eraseLayersOfModules(program);
   llvm::Expected<SymExpr> total = SymExpr::parse(&getContext(), weight);
   if (!total || total->isZero()) {
     program.emitError("layers that predict further tokens have the weight '")
@@ -389,6 +444,7 @@ void AddPredictionLayers::runOnOperation() {
   for (unsigned number = 0; number < count; ++number)
     if (failed(modules.addModule(number, each)))
       return signalPassFailure();
+  eraseLayersOfModules(program);
   if (only)
     keepModules(program, *model);
 }
