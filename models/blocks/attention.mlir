@@ -215,6 +215,7 @@ stg.block @prepare_heads(%q: !queries, %k: !keys, %v: !values) -> (!queries, !ke
   stg.option @qk_norm_layer : bool = false "LayerNorm without bias of each query and key head, with weights of its own"
   stg.option @qk_norm_layer_bias : bool = false "biases of that, of its own"
   stg.option @qk_norm_biased : bool = false "LayerNorm of each query and key head"
+  stg.option @qk_norm_bare : bool = false "RMSNorm without weights of each query and key head"
   stg.option @qk_norm_rotated : bool = false "RMSNorm without weights of each query and key head, behind the rotation"
   stg.option @qk_norm_late : bool = false "RMSNorm of each query and key head, behind the rotation"
   stg.option @qk_norm_all : bool = false "one RMSNorm of all query heads, one of all key heads"
@@ -280,7 +281,14 @@ stg.block @prepare_heads(%q: !queries, %k: !keys, %v: !values) -> (!queries, !ke
           %nk, %meank, %rk = stg.layer_norm %kc, %wk, %bk <"k_norm"> : !keys, !head, !head
           stg.yield %nq, %nk : !queries, !keys
         } else {
-          stg.yield %q, %kc : !queries, !keys
+          %uq, %uk = stg.if @qk_norm_bare -> !queries, !keys {
+            %nq, %rq = stg.rms_norm %q <"q_norm"> : !queries
+            %nk, %rk = stg.rms_norm %kc <"k_norm"> : !keys
+            stg.yield %nq, %nk : !queries, !keys
+          } else {
+            stg.yield %q, %kc : !queries, !keys
+          }
+          stg.yield %uq, %uk : !queries, !keys
         }
         stg.yield %hq, %hk : !queries, !keys
       }

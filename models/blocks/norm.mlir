@@ -7,6 +7,7 @@
 stg.symbol @B "sequences in the global batch"
 stg.symbol @S "tokens per sequence"
 stg.symbol @D "hidden size"
+stg.symbol @GR "rank of the gate of what is normalized"
 
 !stream = !stg.tensor<[B, S, D], bf16>
 !vector = !stg.tensor<[D], bf16>
@@ -47,12 +48,32 @@ stg.block @norm(%x: !stream) -> !stream {
   stg.return %n : !stream
 }
 
+// What is normalized times a gate that it makes itself, by two matrices of a low rank (A.X K2).
+stg.block @gate_itself(%x: !stream) -> !stream {
+  stg.option @part : string "name of the part of the layer"
+  %w1 = stg.param "{part}_norm_gate1" : !stg.tensor<[D, _ = GR], bf16>
+  %p = stg.einsum "bsd,dr->bsr" %x, %w1 : !stream, !stg.tensor<[D, _ = GR], bf16>
+  %a = stg.activation silu %p <"{part}_norm_gate_silu"> : !stg.tensor<[B, S, _ = GR], bf16>
+  %w2 = stg.param "{part}_norm_gate2" : !stg.tensor<[_ = GR, D], bf16>
+  %q = stg.einsum "bsr,rd->bsd" %a, %w2 : !stg.tensor<[B, S, _ = GR], bf16>, !stg.tensor<[_ = GR, D], bf16>
+  %g = stg.activation sigmoid %q <"{part}_norm_gate"> : !stream
+  %y = stg.mul %x, %g <"{part}_norm_gated"> : !stream, !stream
+  stg.return %y : !stream
+}
+
 // What a part of a layer reads.
 stg.block @before(%x: !stream) -> !stream {
   stg.option @part : string "name of the part of the layer"
+  stg.option @norm_gated : bool = false "what is normalized, times a gate of a low rank that it makes itself"
   stg.option @placement : "input" | "output" | "both" | "sum" | "none" = "input" "what is normalized"
   %n = stg.if @placement = "input" | "both" -> !stream {
-    %y = stg.call @norm(%x) {name = "{part}_norm"} : (!stream) -> !stream
+    %z = stg.call @norm(%x) {name = "{part}_norm"} : (!stream) -> !stream
+    %y = stg.if @norm_gated -> !stream {
+      %g = stg.call @gate_itself(%z) : (!stream) -> !stream
+      stg.yield %g : !stream
+    } else {
+      stg.yield %z : !stream
+    }
     stg.yield %y : !stream
   } else {
     stg.yield %x : !stream
