@@ -488,7 +488,7 @@ CONFIGS = {
                 "decoder": decoder(4, **SIZE, **WINDOW)},
     "table-transformer": {"architectures": ["TableTransformerForObjectDetection"], "backbone": "resnet50", "d_model": 64, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8,
                           "decoder_attention_heads": 8, "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "num_queries": 16},
-    "timesformer": ENCODER | {"architectures": ["TimesformerForVideoClassification"], "image_size": 32, "patch_size": 8, "num_frames": 4},
+    "timesformer": ENCODER | {"architectures": ["TimesformerForVideoClassification"], "image_size": 24, "patch_size": 8, "num_frames": 3},
     "umt5": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 32},
     "unispeech": SOUND,
     "vaultgemma": decoder(**SIZE, **WINDOW),
@@ -566,7 +566,9 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
 PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip", "clap")
 # What is made of parameters alone, such as heads of relative positions, or of a condition of the whole batch, each rank makes for
 # what it has at a time.
-OF_PARAMETERS = ("deberta", "deberta-v2", "swinv2", "voxtral_realtime", "wav2vec2-conformer")
+OF_PARAMETERS = ("deberta", "deberta-v2", "swinv2", "voxtral_realtime", "wav2vec2-conformer", "xlnet")
+# The first layer reads zeros, whose gradient nothing needs: where the layer is replayed, it is made.
+FROM_ZEROS = ("detr",)
 BATCH = 16
 
 # What the table has: a column each.
@@ -713,6 +715,8 @@ def combinations():
             # Which gradients nothing needs depends on what is replayed.
             flags.append("--lora=rank=4,targets=all-linear")
             same += [flags[-1], f"--recompute={recompute}"]
+        elif family in FROM_ZEROS:
+            same.append(f"--recompute={recompute}")
         if family in PAIRS + OF_PARAMETERS:
             same += [flag for flag in flags if flag.startswith(("--dp=", "--micro-batch="))]
         yield family, tuple(flags), tuple(same)
