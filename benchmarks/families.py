@@ -93,6 +93,7 @@ CONFIGS = {
     "audioflamingo3": {"text_config": decoder(), "audio_config": {
         "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 8, "num_attention_heads": 8, "num_mel_bins": 16, "max_source_positions": 32}},
     "axk1": decoder(**LATENT, n_group=2, topk_group=1),
+    "axk2": decoder(**LATENT, index_topk=8, index_n_heads=8, index_head_dim=8, n_group=2, topk_group=1, gated_norm_rank=4),
     "aya_vision": {"alignment_intermediate_size": 96, "text_config": decoder(sliding_window=8),
                    "vision_config": VISION | {"image_size": 32, "patch_size": 8, "vision_use_head": False}},
     "baichuan": alike(max_position_embeddings=None, model_max_length=32),
@@ -103,6 +104,7 @@ CONFIGS = {
     "beit": ENCODER | {"architectures": ["BeitForImageClassification"], "image_size": 32, "patch_size": 8, "use_relative_position_bias": True},
     "bert": ENCODER | {"architectures": ["BertForPreTraining"], "vocab_size": 128, "max_position_embeddings": 32},
     "bert-generation": ENCODER | {"architectures": ["BertGenerationDecoder"], "is_decoder": True, "vocab_size": 128, "max_position_embeddings": 32},
+    "big_bird": ENCODER | {"architectures": ["BigBirdForPreTraining"], "attention_type": "original_full", "vocab_size": 128, "max_position_embeddings": 32},
     "biogpt": alike(),
     "bitnet": decoder(),
     "blenderbot": SEQUENCES,
@@ -115,6 +117,9 @@ CONFIGS = {
     "chatglm": alike(ffn_hidden_size=96, kv_channels=8, multi_query_attention=True, multi_query_group_num=4, add_qkv_bias=True),
     "chinese_clip": {"projection_dim": 32, "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32},
              "vision_config": ENCODER | {"image_size": 32, "patch_size": 8}},
+    "clap": {"projection_dim": 32, "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 34},
+             "audio_config": {"patch_embeds_hidden_size": 16, "hidden_size": 128, "num_attention_heads": [8, 8, 8, 8], "depths": [2, 2, 2, 2], "spec_size": 64, "patch_size": 2, "patch_stride": 2,
+                              "num_mel_bins": 16, "window_size": 4, "enable_fusion": True}},
     "clip": {"projection_dim": 32, "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32},
              "vision_config": ENCODER | {"image_size": 32, "patch_size": 8}},
     "clip_text_model": ENCODER | {"architectures": ["CLIPTextModelWithProjection"], "vocab_size": 128, "max_position_embeddings": 32,
@@ -153,10 +158,13 @@ CONFIGS = {
                        "vision_config": {"width": 32, "heads": 8, "layers": 8, "mlp_ratio": 2, "image_size": 24, "patch_size": 8},
                        "projector_config": {"input_dim": 32, "n_embed": 64}},
     "deit": ENCODER | {"architectures": ["DeiTForImageClassificationWithTeacher"], "image_size": 32, "patch_size": 8},
+    "detr": {"architectures": ["DetrForObjectDetection"], "backbone": "resnet18", "d_model": 64, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8, "decoder_attention_heads": 8,
+             "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "num_queries": 16},
     "diffllama": {**decoder(), "num_attention_heads": 16, "num_key_value_heads": 8},
     "dinov2": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "image_size": 32, "patch_size": 8},
     "dinov2_with_registers": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "image_size": 32, "patch_size": 8,
                               "num_register_tokens": 3},
+    "dinov3_convnext": {"hidden_sizes": [16, 32, 64, 128], "depths": [2, 2, 2, 2], "image_size": 64},
     "dinov3_vit": {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 8, "num_attention_heads": 8, "image_size": 32,
                    "patch_size": 8, "num_register_tokens": 3},
     "distilbert": {"architectures": ["DistilBertForMaskedLM"], "dim": 64, "hidden_dim": 96, "n_layers": 8, "n_heads": 8,
@@ -287,6 +295,7 @@ CONFIGS = {
                 "vision_config": VISION | {"patch_size": 64, "num_patches": 16, "vision_use_head": False},
                 "text_config": decoder(full_attn_idxs=[2, 6])},
     "lfm2_moe": decoder(**EXPERTS, layer_types=["conv", "full_attention"] * 4),
+    "lilt": ENCODER | {"architectures": ["LiltForSequenceClassification"], "hidden_size": 192, "vocab_size": 128, "max_position_embeddings": 34, "max_2d_position_embeddings": 32},
     "llada": {"block_type": "llama", "layer_norm_type": "rms", "rope": True, "activation_type": "silu", "weight_tying": False, "d_model": 64, "n_layers": 8,
               "n_heads": 8, "n_kv_heads": 4, "mlp_hidden_size": 96, "max_sequence_length": 32, "vocab_size": 128, "embedding_size": 128},
     "llama": decoder(),
@@ -314,6 +323,7 @@ CONFIGS = {
                            "max_xpath_tag_unit_embeddings": 16, "max_xpath_subs_unit_embeddings": 16, "xpath_unit_hidden_size": 8, "max_depth": 4},
     "mbart": SEQUENCES,
     "megatron-bert": ENCODER | {"architectures": ["MegatronBertForPreTraining"], "vocab_size": 128, "max_position_embeddings": 32},
+    "mellum": decoder(**SIZE, **WINDOW, **EXPERTS, layer_types=["sliding_attention", "full_attention"] * 4, mlp_layer_types=["dense"] * 2 + ["sparse"] * 6),
     "mimo": decoder(),
     "mimo_v2_flash": decoder(**ROUTED_ALONE, **WINDOW, head_dim=12, v_head_dim=8),
     "minicpm": decoder(scale_emb=12, dim_model_base=16),
@@ -335,6 +345,8 @@ CONFIGS = {
     "mllama": {"text_config": decoder(cross_attention_layers=[1, 3, 5, 7]), "vision_config": VISION | {
         "num_global_layers": 4, "image_size": 28, "vision_output_dim": 192, "intermediate_layers_indices": [1, 2, 3, 4, 6]}},
     "mobilebert": ENCODER | {"architectures": ["MobileBertForPreTraining"], "vocab_size": 128, "max_position_embeddings": 32, "embedding_size": 16, "intra_bottleneck_size": 32},
+    "mobilenet_v1": {"architectures": ["MobileNetV1ForImageClassification"], "image_size": 64, "depth_multiplier": 0.25},
+    "mobilenet_v2": {"architectures": ["MobileNetV2ForImageClassification"], "image_size": 64, "depth_multiplier": 0.5},
     "modernbert": ENCODER | {"architectures": ["ModernBertForMaskedLM"], "vocab_size": 128, "local_attention": 8,
                              "max_position_embeddings": 32},
     "modernbert-decoder": ENCODER | {"vocab_size": 128, "local_attention": 16, "max_position_embeddings": 32},
@@ -349,6 +361,8 @@ CONFIGS = {
     "mt5": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 32},
     "mvp": SEQUENCES,
     "nanochat": decoder(),
+    "muse_glimmer": {"out_hidden_size": 128, "projector_hidden_size": 48, "text_config": decoder(**SIZE, **WINDOW, max_position_embeddings=64),
+                     "vision_config": VISION | {"pos_emb_height": 4, "pos_emb_width": 4, "patch_size": 2}},
     "musicflamingo": {"text_config": decoder(), "rope_parameters": {"partial_rotary_factor": 0.25}, "audio_config": {
         "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 8, "num_attention_heads": 8, "num_mel_bins": 16, "max_source_positions": 32}},
     "musicgen_decoder": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32},
@@ -377,6 +391,10 @@ CONFIGS = {
                 "qkv_multipliers": 0.5, "ffn_multipliers": [0.5, 2.0], "ffn_dim_divisor": 16},
     "opt": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "ffn_dim": 96, "vocab_size": 128,
             "max_position_embeddings": 32},
+    "owlv2": {"architectures": ["Owlv2ForObjectDetection"], "projection_dim": 64, "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32},
+              "vision_config": ENCODER | {"image_size": 32, "patch_size": 8}},
+    "owlvit": {"architectures": ["OwlViTForObjectDetection"], "projection_dim": 64, "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32},
+               "vision_config": ENCODER | {"image_size": 32, "patch_size": 8}},
     "paddleocr_vl": decoder(**SIZE) | {"vision_config": VISION | {"image_size": 224, "patch_size": 56}},
     "ovis2": {"text_config": decoder(), "vision_config": VISION | {"image_size": 32, "patch_size": 8, "hidden_stride": 2, "vocab_size": 37}},
     "paligemma": {"projection_dim": 64, "text_config": {"model_type": "gemma"} | decoder(**SIZE),
@@ -393,6 +411,7 @@ CONFIGS = {
     "PixArtTransformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 9, "num_layers": 8, "sample_size": 8, "caption_channels": 32,
                                  "cross_attention_dim": 72, "use_additional_conditions": True},
     "plbart": SEQUENCES,
+    "pvt_v2": {"architectures": ["PvtV2ForImageClassification"], "hidden_sizes": [16, 32, 64, 64], "num_attention_heads": [8, 8, 8, 8], "mlp_ratios": [2, 2, 2, 2], "image_size": 256},
     "qianfan_ocr": {"text_config": decoder(**SIZE), "vision_config": VISION | {"image_size": [32, 32], "patch_size": [8, 8]}},
     "qwen": alike(intermediate_size=192, kv_channels=8),
     "qwen2": decoder(),
@@ -467,6 +486,9 @@ CONFIGS = {
     "t5": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 32},
     "t5gemma": {"vocab_size": 128, "encoder": decoder(4, **SIZE, **WINDOW),
                 "decoder": decoder(4, **SIZE, **WINDOW)},
+    "table-transformer": {"architectures": ["TableTransformerForObjectDetection"], "backbone": "resnet50", "d_model": 64, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8,
+                          "decoder_attention_heads": 8, "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "num_queries": 16},
+    "timesformer": ENCODER | {"architectures": ["TimesformerForVideoClassification"], "image_size": 24, "patch_size": 8, "num_frames": 3},
     "umt5": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 32},
     "unispeech": SOUND,
     "vaultgemma": decoder(**SIZE, **WINDOW),
@@ -504,8 +526,10 @@ CONFIGS = {
     "xlm": {"architectures": ["XLMWithLMHeadModel"], "vocab_size": 128, "emb_dim": 64, "n_layers": 8, "n_heads": 8, "max_position_embeddings": 32,
             "n_langs": 4},
     "xlm-roberta-xl": ENCODER | {"architectures": ["XLMRobertaXLForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
+    "xlnet": {"architectures": ["XLNetLMHeadModel"], "d_model": 64, "n_layer": 8, "n_head": 8, "d_inner": 96, "vocab_size": 128},
     "xmod": ENCODER | {"architectures": ["XmodForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34, "languages": ["a", "b", "c"]},
     "yolos": ENCODER | {"architectures": ["YolosForObjectDetection"], "image_size": [32, 64], "patch_size": 8, "num_detection_tokens": 7},
+    "youtu": decoder(**LATENT_SIZES, num_key_value_heads=8, q_lora_rank=24),
     "zamba2": decoder(layers_block_type=["mamba", "hybrid"] * 4, num_mem_blocks=2, adapter_rank=4, n_mamba_heads=16,
                       mamba_ngroups=2, mamba_d_state=8, chunk_size=8),
 }
@@ -536,12 +560,15 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "deepseek_vl_v2", "mistral3_mistral4", "pixtral", "audioflamingo3", "deepseek_vl",
               "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm", "altclip", "chinese_clip", "mobilebert", "visual_bert", "led", "speech_to_text", "squeezebert",
               "exaone4_5", "glm_ocr", "glmasr", "lighton_ocr", "mistral3_qwen3", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
-              "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech")
+              "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech",
+              "big_bird", "clap", "detr", "lilt", "muse_glimmer", "owlv2", "owlvit", "pvt_v2", "table-transformer", "timesformer", "xlnet")
 # Samples are compared with those that a rank has at a time.
-PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip")
+PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip", "clap")
 # What is made of parameters alone, such as heads of relative positions, or of a condition of the whole batch, each rank makes for
 # what it has at a time.
-OF_PARAMETERS = ("deberta", "deberta-v2", "swinv2", "voxtral_realtime", "wav2vec2-conformer")
+OF_PARAMETERS = ("deberta", "deberta-v2", "swinv2", "voxtral_realtime", "wav2vec2-conformer", "xlnet")
+# The first layer reads zeros, whose gradient nothing needs: where the layer is replayed, it is made.
+FROM_ZEROS = ("detr",)
 BATCH = 16
 
 # What the table has: a column each.
@@ -688,6 +715,8 @@ def combinations():
             # Which gradients nothing needs depends on what is replayed.
             flags.append("--lora=rank=4,targets=all-linear")
             same += [flags[-1], f"--recompute={recompute}"]
+        elif family in FROM_ZEROS:
+            same.append(f"--recompute={recompute}")
         if family in PAIRS + OF_PARAMETERS:
             same += [flag for flag in flags if flag.startswith(("--dp=", "--micro-batch="))]
         yield family, tuple(flags), tuple(same)

@@ -7,6 +7,7 @@ stg.import "layer_embeddings.mlir"
 stg.symbol @B "sequences in the global batch"
 stg.symbol @S "tokens per sequence"
 stg.symbol @D "hidden size"
+stg.symbol @DL "width of the layers' tables"
 stg.symbol @ST "streams of a token"
 
 !ids = !stg.tensor<[B, S], i32>

@@ -58,3 +58,29 @@ stg.block @project_row(%x: !row) -> !embedding {
   %y = stg.bias_add %p, %b : !embedding, !stg.tensor<[PD], bf16>
   stg.return %y : !embedding
 }
+
+// The same with a second matrix behind a ReLU (CLAP).
+stg.block @project_row_twice(%x: !row) -> !embedding {
+  stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "gelu" "between the matrices"
+  %p = stg.call @project_row(%x) : (!row) -> !embedding
+  %a = stg.activation gelu %p {stg.options = {function = "activation"}} <"projection_{activation}"> : !embedding
+  %w = stg.param "projection2" : !stg.tensor<[PD, PD], bf16>
+  %q = stg.einsum "bp,pq->bq" %a, %w : !embedding, !stg.tensor<[PD, PD], bf16>
+  %b = stg.param "projection2_bias" : !stg.tensor<[PD], bf16>
+  %y = stg.bias_add %q, %b : !embedding, !stg.tensor<[PD], bf16>
+  stg.return %y : !embedding
+}
+
+// Of texts and of the other with a temperature each.
+stg.block @contrast_twice(%text: !embedding, %other: !embedding, %own: !one) -> !loss {
+  %p = stg.einsum "bp,cp->bc" %text, %other <"similarity"> : !embedding, !embedding
+  %t = stg.param "logit_scale_text" : !stg.tensor<[], bf16>
+  %s = stg.mul_along %p, %t {dims = array<i64>} <"similarity_scaled"> : !pairs, !stg.tensor<[], bf16>
+  %lt, %pt = stg.cross_entropy %s, %own <"text_loss"> : !pairs, !one
+  %q = stg.einsum "bp,cp->bc" %other, %text <"other_similarity"> : !embedding, !embedding
+  %u = stg.param "logit_scale_other" : !stg.tensor<[], bf16>
+  %r = stg.mul_along %q, %u {dims = array<i64>} <"other_similarity_scaled"> : !pairs, !stg.tensor<[], bf16>
+  %lo, %po = stg.cross_entropy %r, %own <"other_loss"> : !pairs, !one
+  %y = stg.add %lt, %lo <"losses"> : !loss, !loss
+  stg.return %y : !loss
+}

@@ -106,3 +106,17 @@ stg.block @mean_of_positions(%x: !last) -> !row {
   %n, %mean, %rstd = stg.layer_norm %m, %w, %b <"norm"> : !row, !stg.tensor<[D], bf16>, !stg.tensor<[D], bf16>
   stg.return %n : !row
 }
+
+// The mean of all positions in front of these, and a LayerNorm of each (DINOv3).
+stg.block @mean_before_positions(%x: !last) -> !row {
+  %r = stg.rearrange "byxd->b(yx)d" %x <"positions"> : !last -> !stg.tensor<[B, _ = IY*IX, D], bf16>
+  %m = stg.mean dim 1 %r <"average_pool"> : !stg.tensor<[B, _ = IY*IX, D], bf16>
+  %f = stg.rearrange "bd->b()d" %m <"first_position"> : !row -> !stg.tensor<[B, _ = 1, D], bf16>
+  %c = stg.concat dim 1 ordered %f, %r <"all_positions"> : !stg.tensor<[B, _ = 1, D], bf16>, !stg.tensor<[B, _ = IY*IX, D], bf16> -> !stg.tensor<[B, _ = IY*IX + 1, D], bf16>
+  %w = stg.param "norm.weight" : !stg.tensor<[D], bf16>
+  %b = stg.param "norm.bias" : !stg.tensor<[D], bf16>
+  %n, %mean, %rstd = stg.layer_norm %c, %w, %b <"norm"> : !stg.tensor<[B, _ = IY*IX + 1, D], bf16>, !stg.tensor<[D], bf16>, !stg.tensor<[D], bf16>
+  %s = stg.slice dim 1 %n {from = #sym.expr<0>} <"mean_of_image"> : !stg.tensor<[B, _ = IY*IX + 1, D], bf16> -> !stg.tensor<[B, _ = 1, D], bf16>
+  %y = stg.rearrange "b()d->bd" %s <"row_of_image"> : !stg.tensor<[B, _ = 1, D], bf16> -> !row
+  stg.return %y : !row
+}

@@ -159,3 +159,27 @@ stg.block @latent_attention_layer(%x: !stream) -> !stream {
   %y = stg.call @after(%x, %a) {part = "attention"} : (!stream, !stream) -> !stream
   stg.return %y : !stream
 }
+
+// The same with a gate for each element of values, which is one projection with the queries: of
+// their latent as it is, beside what it is normalized (A.X K2).
+stg.block @gated_latent_attention_layer(%x: !stream) -> !stream {
+  %r = stg.call @before(%x) {part = "attention"} : (!stream) -> !stream
+  %wa = stg.param "q_a_proj" : !stg.tensor<[D, QL], bf16>
+  %a = stg.einsum "bsd,dr->bsr" %r, %wa : !stream, !stg.tensor<[D, QL], bf16>
+  %wn = stg.param "q_a_norm" : !stg.tensor<[QL], bf16>
+  %n, %rstd = stg.rms_norm %a, %wn : !query_latent, !stg.tensor<[QL], bf16>
+  %j = stg.concat dim 2 ordered %n, %a <"both_latents"> : !query_latent, !query_latent -> !stg.tensor<[B, S, 2*QL], bf16>
+  %wb = stg.param "q_gate_proj" : !stg.tensor<[2*QL, H, EN + ER + EV], bf16>
+  %p = stg.einsum "bsr,rhe->bshe" %j, %wb : !stg.tensor<[B, S, 2*QL], bf16>, !stg.tensor<[2*QL, H, EN + ER + EV], bf16>
+  %pq, %pg = stg.split dim 3 ordered %p <"queries_and_gates"> : !stg.tensor<[B, S, H, EN + ER + EV], bf16> -> !queries, !values
+  %q = stg.call @rotate_queries(%pq) : (!queries) -> !queries
+  %k, %v = stg.call @latent_keys(%r) : (!stream) -> (!queries, !values)
+  %s = stg.call @latent_selection(%r, %n) : (!stream, !query_latent) -> !selection
+  %y, %lse = stg.attention causal %q, %k, %v, %s : !queries, !queries, !values, !selection
+  %g = stg.activation sigmoid %pg <"output_gate"> : !values
+  %m = stg.mul %y, %g <"gated_output"> : !values, !values
+  %wo = stg.param "o_proj" : !stg.tensor<[H, EV, D], bf16>
+  %o = stg.einsum "bshe,hed->bsd" %m, %wo : !values, !stg.tensor<[H, EV, D], bf16>
+  %z = stg.call @after(%x, %o) {part = "attention"} : (!stream, !stream) -> !stream
+  stg.return %z : !stream
+}

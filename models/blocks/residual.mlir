@@ -25,9 +25,19 @@ stg.symbol @NC "classes"
 stg.block @batch_norm(%x: !input) -> !input {
   stg.option @name : string = "bn" "of its parameters"
   stg.option @rectified : bool = true "a ReLU behind it"
-  %w = stg.param "{name}.weight" : !stg.tensor<[CI], bf16>
-  %b = stg.param "{name}.bias" : !stg.tensor<[CI], bf16>
-  %n = stg.batch_norm %x, %w, %b <"{name}"> : !input, !stg.tensor<[CI], bf16>, !stg.tensor<[CI], bf16>
+  stg.option @norms_frozen : bool = false "constants scale and shift each channel, in the place of a normalization"
+  %n = stg.if @norms_frozen -> !input {
+    // No trace has the values of constants.
+    %c = stg.splat 1 : !stg.tensor<[CI], bf16>
+    %m = stg.mul_along %x, %c {dims = array<i64: 3>} <"{name}_scale"> : !input, !stg.tensor<[CI], bf16>
+    %z = stg.bias_add %m, %c <"{name}_shift"> : !input, !stg.tensor<[CI], bf16>
+    stg.yield %z : !input
+  } else {
+    %w = stg.param "{name}.weight" : !stg.tensor<[CI], bf16>
+    %b = stg.param "{name}.bias" : !stg.tensor<[CI], bf16>
+    %z = stg.batch_norm %x, %w, %b <"{name}"> : !input, !stg.tensor<[CI], bf16>, !stg.tensor<[CI], bf16>
+    stg.yield %z : !input
+  }
   %y = stg.if @rectified -> !input {
     %r = stg.activation relu %n <"{name}_relu"> : !input
     stg.yield %r : !input
@@ -40,7 +50,8 @@ stg.block @batch_norm(%x: !input) -> !input {
 // The first layer: windows of 7 x 7 pixels, every second one, and the largest of 3 x 3 of what
 // they give, every second one.
 stg.block @image_stem(%x: !input) -> !quarter {
-  %w = stg.param "conv" : !stg.tensor<[7, 7, CI, C], bf16>
+  stg.option @convolutions_frozen : bool = false "nothing trains the convolutions"
+  %w = stg.param "conv" {frozen, stg.options = {frozen = "convolutions_frozen"}} : !stg.tensor<[7, 7, CI, C], bf16>
   %c = stg.conv %x, %w {strides = array<i64: 2, 2>, padding = array<i64: 3, 3>} : !input, !stg.tensor<[7, 7, CI, C], bf16> -> !half_narrow
   %n = stg.call @batch_norm(%c) : (!half_narrow) -> !half_narrow
   %p = stg.pool max %n {window = array<i64: 3, 3>, strides = array<i64: 2, 2>, padding = array<i64: 1, 1>} <"max_pool"> : !half_narrow -> !quarter
@@ -49,13 +60,14 @@ stg.block @image_stem(%x: !input) -> !quarter {
 
 // Fewer channels, a convolution over 3 x 3 positions, more channels, and the input added.
 stg.block @bottleneck(%x: !output) -> !output {
-  %w1 = stg.param "conv1" : !stg.tensor<[1, 1, CO, C], bf16>
+  stg.option @convolutions_frozen : bool = false "nothing trains the convolutions"
+  %w1 = stg.param "conv1" {frozen, stg.options = {frozen = "convolutions_frozen"}} : !stg.tensor<[1, 1, CO, C], bf16>
   %c1 = stg.conv %x, %w1 {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>} : !output, !stg.tensor<[1, 1, CO, C], bf16> -> !narrow
   %n1 = stg.call @batch_norm(%c1) {name = "bn1"} : (!narrow) -> !narrow
-  %w2 = stg.param "conv2" : !stg.tensor<[3, 3, C, C], bf16>
+  %w2 = stg.param "conv2" {frozen, stg.options = {frozen = "convolutions_frozen"}} : !stg.tensor<[3, 3, C, C], bf16>
   %c2 = stg.conv %n1, %w2 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : !narrow, !stg.tensor<[3, 3, C, C], bf16> -> !narrow
   %n2 = stg.call @batch_norm(%c2) {name = "bn2"} : (!narrow) -> !narrow
-  %w3 = stg.param "conv3" : !stg.tensor<[1, 1, C, CO], bf16>
+  %w3 = stg.param "conv3" {frozen, stg.options = {frozen = "convolutions_frozen"}} : !stg.tensor<[1, 1, C, CO], bf16>
   %c3 = stg.conv %n2, %w3 {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>} : !narrow, !stg.tensor<[1, 1, C, CO], bf16> -> !output
   %n3 = stg.call @batch_norm(%c3) {name = "bn3", rectified = false} : (!output) -> !output
   %s = stg.add %x, %n3 <"residual"> : !output, !output
@@ -66,16 +78,17 @@ stg.block @bottleneck(%x: !output) -> !output {
 // The first of a stage, whose input has other channels: a convolution takes it to those of the
 // output.
 stg.block @first_bottleneck(%x: !input) -> !output {
-  %w1 = stg.param "conv1" : !stg.tensor<[1, 1, CI, C], bf16>
+  stg.option @convolutions_frozen : bool = false "nothing trains the convolutions"
+  %w1 = stg.param "conv1" {frozen, stg.options = {frozen = "convolutions_frozen"}} : !stg.tensor<[1, 1, CI, C], bf16>
   %c1 = stg.conv %x, %w1 {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>} : !input, !stg.tensor<[1, 1, CI, C], bf16> -> !narrow
   %n1 = stg.call @batch_norm(%c1) {name = "bn1"} : (!narrow) -> !narrow
-  %w2 = stg.param "conv2" : !stg.tensor<[3, 3, C, C], bf16>
+  %w2 = stg.param "conv2" {frozen, stg.options = {frozen = "convolutions_frozen"}} : !stg.tensor<[3, 3, C, C], bf16>
   %c2 = stg.conv %n1, %w2 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : !narrow, !stg.tensor<[3, 3, C, C], bf16> -> !narrow
   %n2 = stg.call @batch_norm(%c2) {name = "bn2"} : (!narrow) -> !narrow
-  %w3 = stg.param "conv3" : !stg.tensor<[1, 1, C, CO], bf16>
+  %w3 = stg.param "conv3" {frozen, stg.options = {frozen = "convolutions_frozen"}} : !stg.tensor<[1, 1, C, CO], bf16>
   %c3 = stg.conv %n2, %w3 {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>} : !narrow, !stg.tensor<[1, 1, C, CO], bf16> -> !output
   %n3 = stg.call @batch_norm(%c3) {name = "bn3", rectified = false} : (!output) -> !output
-  %wd = stg.param "downsample" : !stg.tensor<[1, 1, CI, CO], bf16>
+  %wd = stg.param "downsample" {frozen, stg.options = {frozen = "convolutions_frozen"}} : !stg.tensor<[1, 1, CI, CO], bf16>
   %d = stg.conv %x, %wd {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>} : !input, !stg.tensor<[1, 1, CI, CO], bf16> -> !output
   %nd = stg.call @batch_norm(%d) {name = "downsample_bn", rectified = false} : (!output) -> !output
   %s = stg.add %nd, %n3 <"residual"> : !output, !output
@@ -85,16 +98,17 @@ stg.block @first_bottleneck(%x: !input) -> !output {
 
 // The same with every second position: the convolution over 3 x 3 of them has the stride.
 stg.block @first_half_bottleneck(%x: !input) -> !half_output {
-  %w1 = stg.param "conv1" : !stg.tensor<[1, 1, CI, C], bf16>
+  stg.option @convolutions_frozen : bool = false "nothing trains the convolutions"
+  %w1 = stg.param "conv1" {frozen, stg.options = {frozen = "convolutions_frozen"}} : !stg.tensor<[1, 1, CI, C], bf16>
   %c1 = stg.conv %x, %w1 {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>} : !input, !stg.tensor<[1, 1, CI, C], bf16> -> !narrow
   %n1 = stg.call @batch_norm(%c1) {name = "bn1"} : (!narrow) -> !narrow
-  %w2 = stg.param "conv2" : !stg.tensor<[3, 3, C, C], bf16>
+  %w2 = stg.param "conv2" {frozen, stg.options = {frozen = "convolutions_frozen"}} : !stg.tensor<[3, 3, C, C], bf16>
   %c2 = stg.conv %n1, %w2 {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>} : !narrow, !stg.tensor<[3, 3, C, C], bf16> -> !half_narrow
   %n2 = stg.call @batch_norm(%c2) {name = "bn2"} : (!half_narrow) -> !half_narrow
-  %w3 = stg.param "conv3" : !stg.tensor<[1, 1, C, CO], bf16>
+  %w3 = stg.param "conv3" {frozen, stg.options = {frozen = "convolutions_frozen"}} : !stg.tensor<[1, 1, C, CO], bf16>
   %c3 = stg.conv %n2, %w3 {strides = array<i64: 1, 1>, padding = array<i64: 0, 0>} : !half_narrow, !stg.tensor<[1, 1, C, CO], bf16> -> !half_output
   %n3 = stg.call @batch_norm(%c3) {name = "bn3", rectified = false} : (!half_output) -> !half_output
-  %wd = stg.param "downsample" : !stg.tensor<[1, 1, CI, CO], bf16>
+  %wd = stg.param "downsample" {frozen, stg.options = {frozen = "convolutions_frozen"}} : !stg.tensor<[1, 1, CI, CO], bf16>
   %d = stg.conv %x, %wd {strides = array<i64: 2, 2>, padding = array<i64: 0, 0>} : !input, !stg.tensor<[1, 1, CI, CO], bf16> -> !half_output
   %nd = stg.call @batch_norm(%d) {name = "downsample_bn", rectified = false} : (!half_output) -> !half_output
   %s = stg.add %nd, %n3 <"residual"> : !half_output, !half_output
@@ -104,10 +118,11 @@ stg.block @first_half_bottleneck(%x: !input) -> !half_output {
 
 // Two convolutions over 3 x 3 positions, and the input added (ResNet-18 and -34).
 stg.block @two_convolutions(%x: !output) -> !output {
-  %w1 = stg.param "conv1" : !stg.tensor<[3, 3, CO, CO], bf16>
+  stg.option @convolutions_frozen : bool = false "nothing trains the convolutions"
+  %w1 = stg.param "conv1" {frozen, stg.options = {frozen = "convolutions_frozen"}} : !stg.tensor<[3, 3, CO, CO], bf16>
   %c1 = stg.conv %x, %w1 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : !output, !stg.tensor<[3, 3, CO, CO], bf16> -> !output
   %n1 = stg.call @batch_norm(%c1) {name = "bn1"} : (!output) -> !output
-  %w2 = stg.param "conv2" : !stg.tensor<[3, 3, CO, CO], bf16>
+  %w2 = stg.param "conv2" {frozen, stg.options = {frozen = "convolutions_frozen"}} : !stg.tensor<[3, 3, CO, CO], bf16>
   %c2 = stg.conv %n1, %w2 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : !output, !stg.tensor<[3, 3, CO, CO], bf16> -> !output
   %n2 = stg.call @batch_norm(%c2) {name = "bn2", rectified = false} : (!output) -> !output
   %s = stg.add %x, %n2 <"residual"> : !output, !output
@@ -117,13 +132,14 @@ stg.block @two_convolutions(%x: !output) -> !output {
 
 // The first of a stage, with every second position.
 stg.block @first_half_two_convolutions(%x: !input) -> !half_output {
-  %w1 = stg.param "conv1" : !stg.tensor<[3, 3, CI, CO], bf16>
+  stg.option @convolutions_frozen : bool = false "nothing trains the convolutions"
+  %w1 = stg.param "conv1" {frozen, stg.options = {frozen = "convolutions_frozen"}} : !stg.tensor<[3, 3, CI, CO], bf16>
   %c1 = stg.conv %x, %w1 {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>} : !input, !stg.tensor<[3, 3, CI, CO], bf16> -> !half_output
   %n1 = stg.call @batch_norm(%c1) {name = "bn1"} : (!half_output) -> !half_output
-  %w2 = stg.param "conv2" : !stg.tensor<[3, 3, CO, CO], bf16>
+  %w2 = stg.param "conv2" {frozen, stg.options = {frozen = "convolutions_frozen"}} : !stg.tensor<[3, 3, CO, CO], bf16>
   %c2 = stg.conv %n1, %w2 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : !half_output, !stg.tensor<[3, 3, CO, CO], bf16> -> !half_output
   %n2 = stg.call @batch_norm(%c2) {name = "bn2", rectified = false} : (!half_output) -> !half_output
-  %wd = stg.param "downsample" : !stg.tensor<[1, 1, CI, CO], bf16>
+  %wd = stg.param "downsample" {frozen, stg.options = {frozen = "convolutions_frozen"}} : !stg.tensor<[1, 1, CI, CO], bf16>
   %d = stg.conv %x, %wd {strides = array<i64: 2, 2>, padding = array<i64: 0, 0>} : !input, !stg.tensor<[1, 1, CI, CO], bf16> -> !half_output
   %nd = stg.call @batch_norm(%d) {name = "downsample_bn", rectified = false} : (!half_output) -> !half_output
   %s = stg.add %nd, %n2 <"residual"> : !half_output, !half_output

@@ -237,14 +237,14 @@ def windows(width, depths, heads, side, window, hidden=0, classes=1000, sides=No
     return total
 
 
-def reduced(widths, depths, squares=(8, 4, 2, 1), windows=(7, 3, 3, 3), side=128, classes=1000):
+def reduced(widths, depths, squares=(8, 4, 2, 1), windows=(7, 3, 3, 3), side=128, classes=1000, ratios=(4, 4, 4, 4)):
     """In each stage patches that overlap, keys and values of a smaller map, and nine products of each
-    channel between two matrices."""
+    channel between two matrices, so many times as wide."""
     total, before = 2 * widths[3] * classes, 3
     for stage, D in enumerate(widths):
         T, R = (side >> stage)**2, (side >> stage)**2 // squares[stage]**2
         attention = 4 * T * D**2 + 4 * R * D**2 + 4 * T * R * D + (2 * T * D**2 if squares[stage] > 1 else 0)
-        total += 2 * T * windows[stage]**2 * before * D + depths[stage] * (attention + 16 * T * D**2 + 2 * T * 9 * 4 * D)
+        total += 2 * T * windows[stage]**2 * before * D + depths[stage] * (attention + ratios[stage] * (4 * T * D**2 + 2 * T * 9 * D))
         before = D
     return total
 
@@ -258,6 +258,57 @@ def depthwise(widths, depths, image=224, classes=1000):
             total += 2 * side**2 * 4 * widths[stage - 1] * C
         total += depth * 2 * side**2 * (49 * C + 8 * C * C)
     return total
+
+
+def residual(rows, columns, depths, is_plain):
+    """A last map of so many positions: squares of 7 x 7 pixels, and in each stage two convolutions of
+    3 x 3, or one between two of one position, and what is added where the channels change."""
+    total, before = 2 * rows * columns * 256 * 49 * 3 * 64, 64
+    for stage, depth in enumerate(depths):
+        C, T = 64 << stage, rows * columns << 2 * (3 - stage)
+        width = C if is_plain else 4 * C
+        for block in range(depth):
+            first = 4 * T if stage and not block else T
+            kernels = 9 * C * (before + C) if is_plain else 9 * C * C + C * width
+            total += 2 * T * kernels + (0 if is_plain else 2 * first * before * C) + (2 * T * before * width if before != width else 0)
+            before = width
+    return total
+
+
+def finding(T, queries, channels, classes, h=256, f=2048, L=6):
+    """A map in the width of the layers, an encoder, queries that read it, and what each of them finds."""
+    encoder = layers(L, T, h, f)
+    decoder = layers(L, queries, h, f) + L * 4 * h * (queries * h + T * h + queries * T)
+    return 2 * T * channels * h + encoder + decoder + 2 * queries * (h * classes + 2 * h**2 + 4 * h)
+
+
+def objects_of_texts(h, L, T, patch, texts, tokens=16, width=512):
+    """Texts, an image, and of each patch a box, whether there is an object, and how it fits the texts."""
+    read = texts * (layers(12, tokens, width, 4 * width) - 12 * 2 * width * tokens * (tokens - 1) + 2 * width**2)
+    seen = 2 * (T - 1) * 3 * patch**2 * h + layers(L, T, h, 4 * h) + 2 * h * width
+    return read + seen + 2 * (T - 1) * (4 * h**2 + 5 * h + h * width + 2 * h + texts * width)
+
+
+def divided(h, L, frames, patches, classes):
+    """Each patch sees itself in all frames, which a matrix takes on, and then its frame with a token."""
+    T, seen = frames * patches, frames * (patches + 1)
+    over_time, over_space = 10 * T * h**2 + 4 * T * frames * h, 8 * seen * h**2 + 4 * seen * (patches + 1) * h
+    return 2 * T * 768 * h + L * (over_time + over_space + 16 * (T + 1) * h**2) + 2 * h * classes
+
+
+def of_channels(stages, widen=1, first=0, last=0, side=112, classes=1001):
+    """Nine products of each channel before a matrix, behind another where `widen` says how many times as wide; stages
+    of a width, so many blocks and the step of their first one."""
+    C = first or 32
+    total = 2 * side**2 * (27 * 32 + (9 * 32 + 32 * first if first else 0))
+    for width, depth, step in stages:
+        for block in range(depth):
+            inner = widen * C
+            total += 2 * side**2 * C * inner if widen > 1 else 0
+            side //= 1 if block else step
+            total += 2 * side**2 * (9 * inner + inner * width)
+            C = width
+    return total + 2 * side**2 * C * last + 2 * (last or C) * classes
 
 
 def tiled(D, F, L, crossed, heads, keys, V, S=4096, w=1280, patches=1600, tiles=4):
@@ -519,6 +570,34 @@ def main():
         # Thirty chunks of thirteen tokens, eight of which see each other.
         "qwen3-omni-30b-a3b": qwen3_tower(2048, 1152, 4304, 27, 4) + sound_chunks(1280, 480, 30, 128, 100) + chunked(1280, 32, 390, 104, 5120)
         + 2 * 390 * 1280 * (1280 + 2048) + text(2048, 0, 48, 32, 4, 128, 152064, 4096) + 48 * experts(4096, 2048, 768, 128, 8),
+        "youtu-llm-2b": 32 * latent(4096, 2048, 16, 512, queries=1536) + 32 * 6 * 4096 * 2048 * 6144 + 2 * 4096 * 2048 * 128256,
+        "mellum2-12b-a2.5b": 7 * narrow_values(4096, 2304, 32, 4, 128, 128) + 21 * narrow_values(4096, 2304, 32, 4, 128, 128, 1024)
+        + 28 * experts(4096, 2304, 896, 64, 8) + 2 * 4096 * 2304 * 98304,
+        # Queries and gates are made of the latent as it is and of what its norm gives; gates of a rank of 16 behind the norms.
+        "a.x-k2-light": 48 * (selected(4096, 2048, 32, 384, index_heads=16, n=64, r=32, v=64, rank=128) + 2 * 4096 * 384 * 32 * (2 * 160 - 96))
+        + 95 * 2 * 4096 * 2 * 2048 * 16 + 6 * 4096 * 2048 * 5120 + 47 * experts(4096, 2048, 512, 128, 9) + 2 * 4096 * 2048 * 163840,
+        # Windows of 1024 patches in 37 layers of the tower.
+        "muse-glimmer-30b": 2 * 4096 * 1176 * 1536 + layers(50, 4096, 1536, 8960) - 37 * 4 * 1536 * 4096 * 3072
+        + 2 * 1024 * 4096 * (6144 + 4096 + 6656) + 13 * narrow_values(4096, 6656, 32, 2, 128, 128)
+        + 39 * narrow_values(4096, 6656, 32, 2, 128, 128, 2048) + 52 * 2 * 4096 * 6656 * (4096 + 3 * 19968) + 2 * 4096 * 6656 * 202048,
+        # Squares have 16 elements.
+        "clap-htsat-unfused": layers(12, 512, 768, 3072) + 2 * 768**2 + 2 * 2 * (768 * 512 + 512**2) + 2 * 2 * 512
+        + windows(96, [2, 2, 6, 2], [4, 8, 16, 32], 64, 8, classes=0) - 2 * 64**2 * 32 * 96,
+        "owlv2-base-patch16": objects_of_texts(768, 12, 3601, 16, 4),
+        "timesformer-base-k400": divided(768, 12, 8, 196, 400),
+        "pvt-v2-b0": reduced([32, 64, 160, 256], [2, 2, 2, 2], side=56, ratios=(8, 8, 4, 4)),
+        "pvt-v2-b2": reduced([64, 128, 320, 512], [3, 4, 6, 3], side=56, ratios=(8, 8, 4, 4)),
+        "dinov3-convnext-tiny": depthwise([96, 192, 384, 768], [3, 3, 9, 3], classes=0),
+        "detr-resnet-50": residual(25, 34, [3, 4, 6, 3], is_plain=False) + finding(850, 100, 2048, 92),
+        "table-transformer-detection": residual(25, 34, [2, 2, 2, 2], is_plain=True) + finding(850, 15, 512, 3),
+        # Rows of 1024 distances become heads of keys; scores of these, and of two segments.
+        "xlnet-base-cased": layers(12, 512, 768, 3072) + 12 * (2 * 1024 * 768**2 + 2 * 512 * 1024 * 768 + 2 * 512 * 2 * 768 + 2 * 512**2 * 2 * 12)
+        + 2 * 512 * 768 * 32000,
+        # A stream of a quarter of the width.
+        "lilt-roberta-en-base": layers(12, 512, 768, 3072) + layers(12, 512, 192, 768) + 2 * 512 * 768 * 192 + 2 * 768**2,
+        "bigbird-roberta-base": layers(12, 704, 768, 3072) + 2 * 768**2 + 2 * 704 * 768 * (768 + 50358) + 2 * 768 * 2,
+        "mobilenet-v1-1.0": of_channels([(64, 1, 1), (128, 1, 2), (128, 1, 1), (256, 1, 2), (256, 1, 1), (512, 6, 2), (1024, 2, 2)]),
+        "mobilenet-v2-1.0": of_channels([(24, 2, 2), (32, 3, 2), (64, 4, 2), (96, 3, 1), (160, 3, 2), (320, 1, 1)], 6, 16, 1280),
         "dpr-question-encoder": layers(12, 512, 768, 3072),
         "bert-for-seq-generation-l-24": layers(24, 512, 1024, 4096),
         "efficient-mlm-m0.40": layers(24, 512, 1024, 4096) + 2 * 512 * 1024 * (1024 + 50265),
@@ -538,7 +617,7 @@ def main():
         "whisper-large-v3": whisper(1280, 32, 51866, 128, 1500, 448),
     }
     published = {"vit-b-16": "17.564", "vit-l-16": "61.555", "vit-h-14": "167.295", "dit-xl-2": "118.6", "convnext-tiny": "4.5", "swin-tiny": "4.5", "swin-base": "15.4",
-                 "convnextv2-base": "15.4"}
+                 "convnextv2-base": "15.4", "pvt-v2-b2": "4.0", "mobilenet-v1-1.0": "0.569", "mobilenet-v2-1.0": "0.30"}
     for model, operations in expected.items():
         found = forward(model)
         assert found == operations, f"{model}: {found}, expected {operations}"

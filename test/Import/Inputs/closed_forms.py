@@ -750,6 +750,22 @@ def minicpm3(c):
     return dense(L * layer + D + tables * V * D, V * D)
 
 
+def youtu(c):
+    """Latent attention and dense networks, one table."""
+    sizes = {"qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "kv_lora_rank": 512, "q_lora_rank": 1536} | c
+    D, V = c["hidden_size"], c["vocab_size"]
+    layer = latent_attention(sizes) + gated(D, c["intermediate_size"]) + 2 * D
+    return dense(c["num_hidden_layers"] * layer + D + (1 if c.get("tie_word_embeddings", True) else 2) * V * D, V * D)
+
+
+def mellum(c):
+    """Qwen 3 with experts; layers without them are listed."""
+    kinds, bias = c.get("mlp_layer_types"), c.get("attention_bias", False)
+    return mixture(c, c.get("num_experts", 64), c.get("num_experts_per_tok", 8), c.get("moe_intermediate_size", 896),
+                   lambda layer: bool(kinds) and kinds[layer] == "dense", first(c, "num_key_value_heads", default=4),
+                   first(c, "head_dim", default=128), qkv_bias=bias, o_bias=bias, head_norms=True)
+
+
 def ernie4_5(c):
     bias, H = c.get("use_bias", False), c["num_attention_heads"]
     K, E = first(c, "num_key_value_heads", default=2), c.get("head_dim", 128)
@@ -1116,6 +1132,17 @@ def axk1(c):
     return total + norms, active + norms, table
 
 
+def axk2(c):
+    """DeepSeek 3.2 whose queries and gates are of two latents, with gates of a low rank of two norms, of one where there are no experts."""
+    c = {"qk_nope_head_dim": 64, "qk_rope_head_dim": 32, "v_head_dim": 64, "kv_lora_rank": 128, "q_lora_rank": 384, "index_n_heads": 16, "n_shared_experts": 1} | c
+    D, H, L, query, rank = c["hidden_size"], c["num_attention_heads"], c["num_hidden_layers"], c["q_lora_rank"], c.get("gated_norm_rank", 16)
+    gates = query * H * c["v_head_dim"] + query * H * (c["qk_nope_head_dim"] + c["qk_rope_head_dim"] + c["v_head_dim"]) + 2 * D * rank
+    kinds = c.get("mlp_layer_types") or ["dense" if layer < c.get("first_k_dense_replace", 1) else "sparse" for layer in range(L)]
+    dense_layers = kinds.count("dense")
+    total, active, table = sigmoid_mixture(c | {"first_k_dense_replace": dense_layers, "moe_layer_freq": 1}, latent_attention(c) + selection(c) + gates)
+    return total + 2 * D * rank * (L - dense_layers), active + 2 * D * rank * (L - dense_layers), table
+
+
 def with_sinks(c, counts):
     """A sink of each head in each layer."""
     total, active, table = counts
@@ -1384,7 +1411,7 @@ FAMILIES = {
     "openelm": openelm, "nemotron-nas": nemotron_nas, "rwkv": rwkv, "recurrent_gemma": recurrent_gemma,
     "diffllama": diffllama, "arctic": arctic, "grok-1": grok_1, "nanochat": nanochat, "ctrl": ctrl, "gpt_neox_japanese": gpt_neox_japanese, "chameleon": chameleon, "gemma3n_text": gemma3n_text, "gemma4_text": gemma4_text,
     "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3, "cohere2_moe": cohere2_moe, "axk1": axk1,
-    "hyperclovax": hyperclovax,
+    "hyperclovax": hyperclovax, "youtu": youtu, "mellum": mellum, "axk2": axk2,
     "granite_swa": granite_swa, "granitemoe_swa": granitemoe_swa, "jais2": jais2, "laguna": laguna,
     "step3p5": step3p5,
     "kimi_linear": kimi_linear, "longcat_flash": longcat_flash,

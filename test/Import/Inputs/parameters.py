@@ -298,6 +298,31 @@ def draw_granitemoe_swa(draw):
                     "layer_rope_theta": draw.choice([None, [draw.choice([0, 1e4]) for _ in layers]])}
 
 
+def draw_youtu(draw):
+    sizes = draw_qwen2(draw)
+    del sizes["num_key_value_heads"]
+    return sizes | {"q_lora_rank": draw.choice([None, 12]), "kv_lora_rank": 20, "qk_nope_head_dim": 12, "qk_rope_head_dim": 4, "v_head_dim": 10}
+
+
+def draw_axk2(draw):
+    sizes = draw_deepseek_v32(draw)
+    for key in ("moe_layer_freq", "num_nextn_predict_layers"):
+        del sizes[key]
+    kinds = [draw.choice(["dense", "sparse"]) for _ in range(sizes["num_hidden_layers"])]
+    groups = draw.choice([{}, {"n_group": None, "topk_group": None}])
+    return sizes | groups | {"gated_norm_rank": draw.choice([3, 16]), "mlp_layer_types": draw.choice([None, kinds])}
+
+
+def draw_mellum(draw):
+    sizes = draw_qwen2(draw)
+    layers = range(sizes["num_hidden_layers"])
+    return sizes | {
+        "head_dim": draw.choice([12, 24]), "attention_bias": draw.random() < 0.5, "sliding_window": 16, "num_experts": draw.choice([4, 8]),
+        "num_experts_per_tok": 2, "moe_intermediate_size": 20,
+        "layer_types": draw.choice([None, [draw.choice(["full_attention", "sliding_attention"]) for _ in layers]]),
+        "mlp_layer_types": draw.choice([None, [draw.choice(["dense", "sparse"]) for _ in layers]])}
+
+
 def draw_jais2(draw):
     return draw_llama(draw)
 

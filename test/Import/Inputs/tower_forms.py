@@ -1611,8 +1611,128 @@ def fsmt(c):
     return sequences(c | {"tie_word_embeddings": True}, 0, False, False) + tables
 
 
+def xlnet(c):
+    """Five matrices of attention without biases, and rows that queries are added to."""
+    c = {"d_model": 1024, "n_layer": 24, "n_head": 16, "d_inner": 4096, "vocab_size": 32000} | c
+    D, V, kind = c["d_model"], c["vocab_size"], kind_of(c)
+    total = V * D + D + c["n_layer"] * (5 * D * D + 5 * D + linear(D, c["d_inner"]) + linear(c["d_inner"], D) + 2 * norm(D))
+    if "LMHead" in (c.get("architectures") or [""])[0]:
+        return total + V + (0 if c.get("tie_word_embeddings", True) else V * D)
+    ends = {"ForSequenceClassification": linear(D, D) + linear(D, classes(c)), "ForTokenClassification": linear(D, classes(c)), "ForQuestionAnsweringSimple": linear(D, 2)}
+    return total + ends.get(kind, 0)
+
+
+def lilt(c):
+    """RoBERTa, and layers of a narrower width beside its own, without an output of their own."""
+    D, F, ratio = c.get("hidden_size", 768), c.get("intermediate_size", 3072), c.get("channel_shrink_ratio", 4)
+    N, kind = D // ratio, kind_of(c)
+    places = 4 * c.get("max_2d_position_embeddings", 1024) * (D // 6) + c.get("max_position_embeddings", 512) * N + linear(D, N) + norm(N)
+    text = roberta({"vocab_size": 30522} | c | {"architectures": ["Roberta" + kind]})
+    return text + places + c.get("num_hidden_layers", 12) * block(N, F // ratio)
+
+
+def clap(c):
+    """RoBERTa and Swin, each with two matrices; a fusion has two convolutions of a position and two of their mean."""
+    t, a, P = c.get("text_config") or {}, c.get("audio_config") or {}, c.get("projection_dim", 512)
+    C = a.get("patch_embeds_hidden_size", 96)
+    names = {"depths": "depths", "num_attention_heads": "num_heads", "mlp_ratio": "mlp_ratio", "qkv_bias": "qkv_bias", "patch_size": "patch_size"}
+    sound = swin({"model_type": "swin", "embed_dim": C, "num_channels": 1, "num_heads": [4, 8, 16, 32], "window_size": a.get("window_size", 8)}
+                 | {names[key]: value for key, value in a.items() if key in names})
+    text = roberta({"max_position_embeddings": 514, "type_vocab_size": 1} | t)
+    total = text + sound + norm(a.get("num_mel_bins", 64)) + sum(linear(D, P) + linear(P, P) for D in (t.get("hidden_size", 768), 8 * C)) + 2
+    if a.get("enable_fusion"):
+        narrow = C // a.get("aff_block_r", 4)
+        total += linear(3 * a.get("patch_size", 4)**2, C) + 2 * (linear(C, narrow) + norm(narrow) + linear(narrow, C) + norm(C))
+    return total
+
+
+def owlvit(c):
+    """CLIP, and networks of what a patch finds: its class, its box, and for the second version whether it finds anything."""
+    patch = 16 if c["model_type"] == "owlv2" else 32
+    t, v = {"max_position_embeddings": 16} | (c.get("text_config") or {}), {"image_size": 768, "patch_size": patch} | (c.get("vision_config") or {})
+    total, D, P = clip(c | {"text_config": t, "vision_config": v}), v.get("hidden_size", 768), t.get("hidden_size", 512)
+    total += norm(D) + linear(D, P) + 2 * linear(D, 1) + 2 * linear(D, D) + linear(D, 4)
+    return total + (2 * linear(D, D) + linear(D, 1) if c["model_type"] == "owlv2" else 0)
+
+
+def timesformer(c):
+    """ViT without a pooler, with positions of frames, and in each layer attention to frames and a matrix behind it."""
+    D, frames = c.get("hidden_size", 768), c.get("num_frames", 8)
+    layer = norm(D) + linear(D, 3 * D, c.get("qkv_bias", True)) + 2 * linear(D, D)
+    total = vit(c | {"architectures": ["ViTModel"]}) - linear(D, D) + frames * D + c.get("num_hidden_layers", 12) * layer
+    return total + (0 if kind_of(c) == "Model" else linear(D, classes(c)))
+
+
+def pvt_v2(c):
+    return segformer({"mlp_ratios": [8, 8, 4, 4]} | c)
+
+
+def detr(c):
+    """Convolutions without normalizations, one matrix, an encoder, and a decoder of queries; a network of three matrices for boxes."""
+    c = {"d_model": 256, "num_queries": 100, "backbone": "resnet50", "encoder_layers": 6, "decoder_layers": 6, "encoder_ffn_dim": 2048, "decoder_ffn_dim": 2048} | c
+    D, is_plain, last = c["d_model"], c["backbone"] in ("resnet18", "resnet34"), c["model_type"] == "table-transformer"
+    depths = {"resnet18": [2, 2, 2, 2], "resnet101": [3, 4, 23, 3]}.get(c["backbone"], [3, 4, 6, 3])
+    total, inputs = 49 * c.get("num_channels", 3) * 64, 64
+    for stage, depth in enumerate(depths):
+        width = (64 if is_plain else 256) << stage
+        for _ in range(depth):
+            total += 9 * (inputs + width) * width if is_plain else inputs * width // 4 + 9 * width**2 // 16 + width**2 // 4
+            total += inputs * width if inputs != width else 0
+            inputs = width
+    total += linear(inputs, D) + c["num_queries"] * D + norm(D) + (norm(D) if last else 0)
+    total += c["encoder_layers"] * block(D, c["encoder_ffn_dim"]) + c["decoder_layers"] * (block(D, c["decoder_ffn_dim"]) + 4 * linear(D, D) + norm(D))
+    return total + (0 if kind_of(c) == "Model" else linear(D, classes(c) + 1) + 2 * linear(D, D) + linear(D, 4))
+
+
+def muse_glimmer(c):
+    """Kimi's tower and three matrices without biases before layers with four norms and gates of heads' elements."""
+    t = {"vocab_size": 202048, "hidden_size": 6656, "intermediate_size": 19968, "num_hidden_layers": 52, "num_attention_heads": 32, "num_key_value_heads": 2,
+         "head_dim": 128} | (c.get("text_config") or {})
+    v = {"hidden_size": 1536, "intermediate_size": 8960, "num_hidden_layers": 50, "patch_size": 14, "patch_temporal": 2, "pos_emb_height": 32, "merge_size": 2} | (c.get("vision_config") or {})
+    D, W, P, bias = t["hidden_size"], v["hidden_size"], c.get("projector_hidden_size", 4096), t.get("attention_bias", False)
+    tower = linear(3 * v["patch_temporal"] * v["patch_size"]**2, W, False) + v["pos_emb_height"]**2 * W + 2 * norm(W) + v["num_hidden_layers"] * block(W, v["intermediate_size"])
+    H, K, E = t["num_attention_heads"], t["num_key_value_heads"], t["head_dim"]
+    layer = linear(D, (2 * H + 2 * K) * E, bias) + linear(H * E, D, bias) + 3 * D * t["intermediate_size"] + 4 * D
+    tables = 1 if c.get("tie_word_embeddings", t.get("tie_word_embeddings", False)) else 2
+    return tower + (v["merge_size"]**2 * W + P + D) * P + t["num_hidden_layers"] * layer + D + tables * t["vocab_size"] * D
+
+
+def big_bird(c):
+    """BERT with a pooler whatever reads it, and a class of a text by another matrix than that."""
+    c, kind = {"vocab_size": 50358, "max_position_embeddings": 4096} | c, kind_of(c)
+    D = c.get("hidden_size", 768)
+    return bert(c | {"architectures": ["Bert" + kind]}) + (linear(D, D) if kind not in ("Model", "ForPreTraining") else 0)
+
+
+def separable(channels, c):
+    """Convolutions over 3 x 3 positions of each channel, and of one position over all, with two numbers of a normalization each."""
+    return sum(9 * before + norm(before) + before * behind + norm(behind) for before, behind in zip(channels, channels[1:])) + (0 if kind_of(c) == "Model" else linear(channels[-1], classes(c)))
+
+
+def mobilenet_v1(c):
+    channels = [max(int(width * c.get("depth_multiplier", 1.0)), c.get("min_depth", 8)) for width in [32, 64, 128, 128, 256, 256] + [512] * 6 + [1024] * 2]
+    return 9 * c.get("num_channels", 3) * channels[0] + norm(channels[0]) + separable(channels, c)
+
+
+def mobilenet_v2(c):
+    """The same behind a convolution to more channels."""
+    def rounded(width):
+        size = int(round(width * c.get("depth_multiplier", 1.0)))
+        near = max(8, (size + 4) // 8 * 8)
+        return near + 8 if near < 0.9 * size else near
+
+    channels = [rounded(width) for width in [16] + 2 * [24] + 3 * [32] + 4 * [64] + 3 * [96] + 3 * [160] + [320]]
+    stem, last = rounded(32), max(1280, rounded(1280))
+    total = 9 * c.get("num_channels", 3) * stem + norm(stem) + separable([stem, channels[0]], {})
+    for before, behind in zip(channels, channels[1:]):
+        wide = c.get("expand_ratio", 6) * before
+        total += before * wide + norm(wide) + separable([wide, behind], {})
+    return total + channels[-1] * last + norm(last) + (0 if kind_of(c) == "Model" else linear(last, classes(c)))
+
+
 FAMILIES = {
     # Texts.
+    "xlnet": xlnet, "lilt": lilt, "big_bird": big_bird,
     "distilbert": distilbert, "longformer": longformer, "xmod": xmod, "openai_privacy_filter": privacy_filter,
     "squeezebert": squeezebert, "mobilebert": mobilebert, "visual_bert": visual_bert, "jina_embeddings_v3": jina_embeddings,
     "dpr": dpr, "bert-generation": bert_generation, "roberta-prelayernorm": roberta_prelayernorm, "roc_bert": roc_bert,
@@ -1637,6 +1757,8 @@ FAMILIES = {
     "mbart": bart, "mt5": mt5, "pegasus": pegasus, "plbart": bart, "t5": t5, "umt5": umt5, "whisper": whisper,
     "vision-encoder-decoder": trocr, "moonshine": moonshine, "musicgen_decoder": musicgen, "nllb-moe": nllb_moe, "switch_transformers": switch_transformers, "t5gemma": t5gemma,
     # Images and sound.
+    "clap": clap, "owlvit": owlvit, "owlv2": owlvit, "timesformer": timesformer, "pvt_v2": pvt_v2, "dinov3_convnext": convnext, "detr": detr, "table-transformer": detr,
+    "mobilenet_v1": mobilenet_v1, "mobilenet_v2": mobilenet_v2,
     "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "metaclip_2": clip, "chinese_clip": chinese_clip, "altclip": altclip, "imagegpt": imagegpt, "resnet": resnet, "clip_vision_model": clip_vision,
     "wav2vec2-bert": wav2vec2_bert, "wavlm": wavlm, "wav2vec2-conformer": conformer,
     "segformer": segformer, "donut-swin": swin,
@@ -1647,10 +1769,11 @@ FAMILIES = {
     "siglip": siglip, "siglip2": siglip, "siglip2_vision_model": siglip2_vision,
     "pixtral": pixtral, "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
+    "muse_glimmer": muse_glimmer,
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
     "granite_speech": granite_speech, "idefics2": idefics2, "voxtral_realtime": voxtral_realtime, "janus": janus, "modernvbert": modernvbert, "ovis2": ovis2, "perception_lm": perception_lm, "video_llama_3": video_llama_3, "videollama3_qwen2": video_llama_3, "video_llava": video_llava,
     "vipllava": vipllava, "exaone4_5": exaone4_5, "glm_ocr": glm_ocr, "glmasr": glmasr, "lighton_ocr": lighton_ocr, "musicflamingo": audioflamingo3, "qianfan_ocr": qianfan_ocr,
-    "aria": aria, "audioflamingo3": audioflamingo3, "deepseek_vl": deepseek_vl, "deepseek_vl_v2": deepseek_vl_v2, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm46v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
+    "aria": aria, "audioflamingo3": audioflamingo3, "deepseek_vl": deepseek_vl, "deepseek_vl_v2": deepseek_vl_v2, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm46v": glm4v, "glmga": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
     "kimi_k25": kimi_k25, "kimi_vl": kimi_vl, "minicpmv": minicpmv, "molmo": molmo,
     "llava_next": llava_next, "llava_next_video": llava_next, "mistral3": mistral3, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,
     "qwen3_5": qwen3_5, "qwen3_5_moe": qwen3_5, "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,

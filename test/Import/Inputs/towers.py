@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 358
+RUNS = 382
 
 
 def draw_encoder(draw):
@@ -1148,8 +1148,90 @@ def draw_fsmt(draw):
     return sizes | {"tgt_vocab_size": vocabulary, "src_vocab_size": vocabulary if sizes["tie_word_embeddings"] else draw.randint(100, 999)}
 
 
+def draw_xlnet(draw):
+    heads = draw.choice([1, 2, 3])
+    return labels(draw) | of_kind(draw, "XLNet", "Model", "LMHeadModel", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnsweringSimple") | {
+        "d_model": 8 * heads, "n_head": heads, "n_layer": draw.randint(1, 7), "d_inner": draw.randint(3, 99), "vocab_size": draw.randint(100, 999),
+        "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_lilt(draw):
+    heads, ratio = draw.choice([1, 2]), draw.choice([1, 2, 4])
+    return draw_bert(draw) | of_kind(draw, "Lilt", "Model", "ForSequenceClassification", *OF_TOKENS) | {
+        "hidden_size": 24 * heads, "num_attention_heads": heads, "intermediate_size": ratio * draw.randint(3, 20), "channel_shrink_ratio": ratio,
+        "max_2d_position_embeddings": draw.randint(2, 40)}
+
+
+def draw_clap(draw):
+    heads, patch, window = draw.choice([1, 2]), draw.choice([2, 4]), draw.choice([2, 4])
+    sound = {"patch_embeds_hidden_size": 8 * heads, "hidden_size": 64 * heads, "num_attention_heads": [heads, heads, 2 * heads, 4 * heads], "depths": [draw.randint(1, 3) for _ in range(4)],
+             "window_size": window, "spec_size": 8 * patch * window, "patch_size": patch, "patch_stride": draw.choice([patch, [patch, patch]]), "num_mel_bins": draw.choice([1, 2, 4]) * patch,
+             "enable_fusion": draw.random() < 0.5, "mlp_ratio": draw.choice([2, 4.0, 1.5]), "qkv_bias": draw.random() < 0.5, "aff_block_r": draw.choice([2, 4])}
+    return {"projection_dim": draw.choice([8, 20]), "text_config": draw_encoder(draw) | {"type_vocab_size": draw.randint(1, 3)}, "audio_config": sound}
+
+
+def draw_owlvit(draw, prefix="OwlViT"):
+    sizes = draw_clip(draw) | draw.choice([{}, {"architectures": [prefix + "ForObjectDetection"]}])
+    return sizes | {"projection_dim": sizes["text_config"]["hidden_size"]}
+
+
+def draw_owlv2(draw):
+    return draw_owlvit(draw, "Owlv2")
+
+
+def draw_timesformer(draw):
+    return draw_vit(draw) | of_kind(draw, "Timesformer", "Model", "ForVideoClassification") | {"num_frames": draw.randint(1, 8)}
+
+
+def draw_pvt_v2(draw):
+    sizes = draw_segformer(draw) | of_kind(draw, "PvtV2", "Model", "ForImageClassification") | {"image_size": draw.choice([256, [256, 512]])}
+    if draw.random() < 0.5:
+        del sizes["mlp_ratios"]
+    return sizes
+
+
+def draw_dinov3_convnext(draw):
+    return {key: value for key, value in draw_convnext(draw, "DINOv3ConvNext").items() if key not in ("id2label", "num_labels")} | {"architectures": ["DINOv3ConvNextModel"]}
+
+
+def draw_detr(draw, prefix="Detr"):
+    heads = draw.choice([1, 2, 4])
+    return labels(draw) | of_kind(draw, prefix, "Model", "ForObjectDetection") | {
+        "d_model": 8 * heads, "encoder_attention_heads": heads, "decoder_attention_heads": draw.choice([1, heads]), "encoder_layers": draw.randint(1, 4), "decoder_layers": draw.randint(1, 4),
+        "encoder_ffn_dim": draw.randint(3, 99), "decoder_ffn_dim": draw.randint(3, 99), "num_queries": draw.randint(1, 20), "backbone": draw.choice(["resnet18", "resnet34", "resnet50", "resnet101"])}
+
+
+def draw_table_transformer(draw):
+    return draw_detr(draw, "TableTransformer")
+
+
+def draw_muse_glimmer(draw):
+    text = draw_text(draw) | {"head_dim": draw.choice([8, 24]), "attention_bias": draw.random() < 0.5, "sliding_window": draw.choice([None, 16])}
+    merge, side = draw.choice([1, 2]), draw.randint(2, 8)
+    kinds = [draw.choice(["full_attention", "window_attention"]) for _ in range(4)]
+    return {"text_config": text, "out_hidden_size": 24 * merge**2, "projector_hidden_size": draw.choice([12, 40]), "tie_word_embeddings": draw.random() < 0.5,
+            "vision_config": {"hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 4, "intermediate_size": draw.randint(3, 99), "patch_size": draw.choice([2, 14]), "patch_temporal": draw.choice([1, 2]),
+                              "pos_emb_height": side, "pos_emb_width": side, "merge_size": merge, "layer_types": draw.choice([None, kinds])}}
+
+
+def draw_big_bird(draw):
+    return draw_bert(draw) | of_kind(draw, "BigBird", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", "ForTokenClassification") | {
+        "attention_type": "original_full", "rescale_embeddings": draw.random() < 0.5}
+
+
+def draw_mobilenet_v1(draw):
+    return labels(draw) | of_kind(draw, "MobileNetV1", "Model", "ForImageClassification") | {
+        "depth_multiplier": draw.choice([0.1, 0.25, 0.5, 0.75, 1.0]), "image_size": draw.choice([32, 96]), "num_channels": draw.choice([1, 3]), "min_depth": draw.choice([4, 8])}
+
+
+def draw_mobilenet_v2(draw):
+    return labels(draw) | of_kind(draw, "MobileNetV2", "Model", "ForImageClassification") | {
+        "depth_multiplier": draw.choice([0.1, 0.35, 0.5, 0.75, 1.0, 1.4]), "image_size": draw.choice([32, 96]), "num_channels": draw.choice([1, 3]), "expand_ratio": draw.choice([2, 6])}
+
+
 DRAWS = {
     # Texts.
+    "xlnet": draw_xlnet, "lilt": draw_lilt, "big_bird": draw_big_bird,
     "distilbert": draw_distilbert, "longformer": draw_longformer, "xmod": draw_xmod, "openai_privacy_filter": draw_privacy_filter,
     "squeezebert": draw_squeezebert, "mobilebert": draw_mobilebert, "visual_bert": draw_visual_bert, "jina_embeddings_v3": draw_jina_embeddings,
     "dpr": draw_dpr, "bert-generation": draw_bert_generation, "roberta-prelayernorm": draw_roberta_prelayernorm, "roc_bert": draw_roc_bert,
@@ -1174,6 +1256,8 @@ DRAWS = {
     "umt5": draw_umt5, "whisper": draw_whisper,
     "vision-encoder-decoder": draw_trocr, "moonshine": draw_moonshine, "musicgen_decoder": draw_musicgen, "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
     # Images and sound.
+    "clap": draw_clap, "owlvit": draw_owlvit, "owlv2": draw_owlv2, "timesformer": draw_timesformer, "pvt_v2": draw_pvt_v2, "dinov3_convnext": draw_dinov3_convnext, "detr": draw_detr,
+    "table-transformer": draw_table_transformer, "mobilenet_v1": draw_mobilenet_v1, "mobilenet_v2": draw_mobilenet_v2,
     "wav2vec2-bert": draw_wav2vec2_bert, "wavlm": draw_wavlm, "wav2vec2-conformer": draw_conformer,
     "segformer": draw_segformer, "donut-swin": draw_donut_swin,
     "swin": draw_swin, "swinv2": draw_swinv2,
@@ -1187,6 +1271,7 @@ DRAWS = {
     "pixtral": draw_pixtral, "siglip_vision_model": draw_siglip_vision_model, "videomae": draw_videomae, "vilt": draw_vilt, "vit": draw_vit, "vit_mae": draw_vit_mae, "vit_msn": draw_vit_msn,
     "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
+    "muse_glimmer": draw_muse_glimmer,
     "lfm2-vl": draw_lfm2_vl, "blip-2": draw_blip2, "fuyu": draw_fuyu, "gemma4": draw_gemma4,
     "granite_speech": draw_granite_speech, "idefics2": draw_idefics2, "voxtral_realtime": draw_voxtral_realtime, "janus": draw_janus, "modernvbert": draw_modernvbert, "ovis2": draw_ovis2, "perception_lm": draw_perception_lm, "video_llama_3": draw_video_llama_3,
     "video_llava": draw_video_llava, "vipllava": draw_vipllava,
