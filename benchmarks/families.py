@@ -142,6 +142,14 @@ CONFIGS = {
     "deberta-v2": ENCODER | {"architectures": ["DebertaV2ForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32, "relative_attention": True,
                    "pos_att_type": "c2p|p2c", "position_buckets": 8, "share_att_key": True, "norm_rel_ebd": "layer_norm", "conv_kernel_size": 3},
     "deepseek": decoder(**ROUTED, moe_layer_freq=1),
+    "colmodernvbert": {"vlm_config": {"model_type": "modernvbert", "pixel_shuffle_factor": 2, "vision_config": VISION | {"image_size": 32, "patch_size": 8},
+                                      "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32, "local_attention": 8}}},
+    "colpali": {"vlm_config": {"model_type": "paligemma", "projection_dim": 64, "text_config": {"model_type": "gemma"} | decoder(**SIZE),
+                               "vision_config": VISION | {"model_type": "siglip_vision_model", "vision_use_head": False, "image_size": 32, "patch_size": 8}}},
+    "colqwen2": {"vlm_config": {"model_type": "qwen2_vl"} | decoder(max_position_embeddings=4096, vision_config={
+        "depth": 8, "embed_dim": 32, "mlp_ratio": 2, "num_heads": 8, "hidden_size": 64, "patch_size": 56})},
+    "colqwen2_5": {"model_type": "colqwen2", "vlm_config": {"model_type": "qwen2_5_vl"} | decoder(max_position_embeddings=512, vision_config={
+        "depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "out_hidden_size": 64, "fullatt_block_indexes": [3, 7], "window_size": 28})},
     "deepseek_ocr": {"model_type": "deepseek_vl_v2", "tile_tag": "2D", "vision_config": {"model_name": "deeplip_b_l"}, "projector_config": {"n_embed": 64},
                      "language_config": alike(max_position_embeddings=320, first_k_dense_replace=0, n_routed_experts=8, num_experts_per_tok=2, n_shared_experts=1, moe_intermediate_size=32,
                                               use_mla=False, kv_lora_rank=None, q_lora_rank=None, qk_nope_head_dim=0, qk_rope_head_dim=0, v_head_dim=0)},
@@ -562,7 +570,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm", "altclip", "chinese_clip", "mobilebert", "visual_bert", "led", "speech_to_text", "squeezebert",
               "exaone4_5", "glm_ocr", "glmasr", "lighton_ocr", "mistral3_qwen3", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
               "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech",
-              "blip", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
+              "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip")
 # What is made of parameters alone, such as heads of relative positions, or of a condition of the whole batch, each rank makes for

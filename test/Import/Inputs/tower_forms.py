@@ -1111,6 +1111,26 @@ def modernvbert(c):
     return siglip_tower(v, False) + c.get("pixel_shuffle_factor", 4) ** 2 * v.get("hidden_size", 768) * t["hidden_size"] + modernbert(t)
 
 
+def with_vectors_of_tokens(vlm, hidden_size):
+    """One matrix with a bias in place of the scores of the vocabulary, of a file whose models a member has."""
+    def count(c):
+        t = c["vlm_config"]
+        return vlm(t) + linear(hidden_size(t), c.get("embedding_dim") or 128)
+    return count
+
+
+def of_qwen2_images(c):
+    """Without a matrix of scores: a tower of one of two kinds, and two matrices of squares of patches."""
+    v, t = c["vision_config"], c.get("text_config") or c
+    text = decoder(t, True, tied=True)
+    if c["model_type"] == "qwen2_5_vl":
+        return qwen2_5_tower(v) + text
+    v = {"embed_dim": 1280, "depth": 32, "mlp_ratio": 4, "patch_size": 14, "spatial_merge_size": 2} | v
+    D, wide = v["embed_dim"], v["spatial_merge_size"] ** 2 * v["embed_dim"]
+    tower = 6 * v["patch_size"] ** 2 * D + v["depth"] * block(D, v["mlp_ratio"] * D)
+    return tower + norm(D) + linear(wide, wide) + linear(wide, t["hidden_size"]) + text
+
+
 def minicpmv(c):
     """A tower, one layer of which may be left out, and queries that read its tokens, before one of three texts."""
     v, D = c.get("vision_config") or {"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "patch_size": 14, "image_size": 980}, c.get("hidden_size", 4096)
@@ -1789,6 +1809,8 @@ FAMILIES = {
     "siglip": siglip, "siglip2": siglip, "siglip2_vision_model": siglip2_vision,
     "pixtral": pixtral, "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
+    "colmodernvbert": with_vectors_of_tokens(modernvbert, lambda c: c["text_config"]["hidden_size"]),
+    "colpali": with_vectors_of_tokens(paligemma, lambda c: c["text_config"]["hidden_size"]), "colqwen2": with_vectors_of_tokens(of_qwen2_images, lambda c: (c.get("text_config") or c)["hidden_size"]),
     "phi4_multimodal": phi4_multimodal, "phi4mm": phi4mm, "ernie4_5_vl_moe": ernie4_5_vl_moe, "ernie4_5_moe_vl": ernie4_5_vl_moe, "git": git, "blip": blip,
     "instructblip": instructblip, "instructblipvideo": instructblip, "parakeet_ctc": parakeet_ctc, "got_ocr2": got_ocr2, "florence2": florence2,
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,

@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 380
+RUNS = 386
 
 
 def draw_encoder(draw):
@@ -877,6 +877,26 @@ def draw_paligemma(draw):
             "vision_config": draw_tower(draw) | {"model_type": "siglip_vision_model", "vision_use_head": False}}
 
 
+def draw_vectors_of_tokens(draw, kind, vlm):
+    return {"embedding_dim": draw.choice([None, 20]), "vlm_config": {"model_type": kind} | vlm}
+
+
+def draw_colqwen2(draw):
+    text, merge = draw_text(draw), draw.choice([1, 2])
+    common = {"text_config": text, "tie_word_embeddings": draw.random() < 0.5}
+    if draw.random() < 0.5:
+        tower = draw_qwen2_5_omni_thinker(draw)["vision_config"] | {"out_hidden_size": text["hidden_size"]}
+        return draw_vectors_of_tokens(draw, "qwen2_5_vl", common | {"vision_config": tower})
+    return draw_vectors_of_tokens(draw, "qwen2_vl", common | {"vision_config": {
+        "embed_dim": 24, "depth": draw.randint(1, 5), "mlp_ratio": draw.randint(1, 4), "num_heads": 3, "hidden_size": text["hidden_size"], "patch_size": draw.choice([28, 56]), "spatial_merge_size": merge}})
+
+
+def draw_colmodernvbert(draw):
+    vlm = draw_modernvbert(draw)
+    del vlm["architectures"]
+    return draw_vectors_of_tokens(draw, "modernvbert", vlm)
+
+
 def draw_blip2(draw):
     text = draw_text(draw)
     text |= {"ffn_dim": text.pop("intermediate_size"), "max_position_embeddings": draw.randint(40, 90)}
@@ -1278,6 +1298,7 @@ DRAWS = {
     "pixtral": draw_pixtral, "siglip_vision_model": draw_siglip_vision_model, "videomae": draw_videomae, "vilt": draw_vilt, "vit": draw_vit, "vit_mae": draw_vit_mae, "vit_msn": draw_vit_msn,
     "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
+    "colmodernvbert": draw_colmodernvbert, "colpali": lambda draw: draw_vectors_of_tokens(draw, "paligemma", draw_paligemma(draw)), "colqwen2": draw_colqwen2,
     "phi4_multimodal": draw_phi4_multimodal, "phi4mm": draw_phi4mm, "ernie4_5_vl_moe": lambda draw: draw_ernie4_5_vl(draw, False),
     "ernie4_5_moe_vl": lambda draw: draw_ernie4_5_vl(draw, True), "git": draw_git, "blip": draw_blip, "instructblip": draw_instructblip, "instructblipvideo": draw_instructblip,
     "parakeet_ctc": draw_parakeet_ctc, "got_ocr2": draw_got_ocr2, "florence2": draw_florence2,
