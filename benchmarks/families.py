@@ -112,6 +112,7 @@ CONFIGS = {
     "blip-2": {"num_query_tokens": 4, "vision_config": VISION | {"image_size": 32, "patch_size": 8}, "qformer_config": VISION,
                "text_config": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "ffn_dim": 96, "vocab_size": 128,
                                "max_position_embeddings": 32}},
+    "blip": {"text_config": alike(), "vision_config": VISION | {"image_size": 24, "patch_size": 8}},
     "bloom": {"hidden_size": 64, "n_layer": 8, "n_head": 8, "vocab_size": 128, "seq_length": 32},
     "chameleon": decoder(swin_norm=True),
     "chatglm": alike(ffn_hidden_size=96, kv_channels=8, multi_query_attention=True, multi_query_group_num=4, add_qkv_bias=True),
@@ -146,6 +147,17 @@ CONFIGS = {
     "deberta-v2": ENCODER | {"architectures": ["DebertaV2ForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32, "relative_attention": True,
                    "pos_att_type": "c2p|p2c", "position_buckets": 8, "share_att_key": True, "norm_rel_ebd": "layer_norm", "conv_kernel_size": 3},
     "deepseek": decoder(**ROUTED, moe_layer_freq=1),
+    "colmodernvbert": {"vlm_config": {"model_type": "modernvbert", "pixel_shuffle_factor": 2, "vision_config": VISION | {"image_size": 32, "patch_size": 8},
+                                      "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32, "local_attention": 8}}},
+    "colpali": {"vlm_config": {"model_type": "paligemma", "projection_dim": 64, "text_config": {"model_type": "gemma"} | decoder(**SIZE),
+                               "vision_config": VISION | {"model_type": "siglip_vision_model", "vision_use_head": False, "image_size": 32, "patch_size": 8}}},
+    "colqwen2": {"vlm_config": {"model_type": "qwen2_vl"} | decoder(max_position_embeddings=4096, vision_config={
+        "depth": 8, "embed_dim": 32, "mlp_ratio": 2, "num_heads": 8, "hidden_size": 64, "patch_size": 56})},
+    "colqwen2_5": {"model_type": "colqwen2", "vlm_config": {"model_type": "qwen2_5_vl"} | decoder(max_position_embeddings=512, vision_config={
+        "depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "out_hidden_size": 64, "fullatt_block_indexes": [3, 7], "window_size": 28})},
+    "deepseek_ocr": {"model_type": "deepseek_vl_v2", "tile_tag": "2D", "vision_config": {"model_name": "deeplip_b_l"}, "projector_config": {"n_embed": 64},
+                     "language_config": alike(max_position_embeddings=320, first_k_dense_replace=0, n_routed_experts=8, num_experts_per_tok=2, n_shared_experts=1, moe_intermediate_size=32,
+                                              use_mla=False, kv_lora_rank=None, q_lora_rank=None, qk_nope_head_dim=0, qk_rope_head_dim=0, v_head_dim=0)},
     "deepseek_v2": decoder(**LATENT, n_group=1, topk_group=1),
     "deepseek_v3": decoder(**LATENT, n_group=2, topk_group=1),
     "deepseek_v32": decoder(**LATENT, n_group=2, topk_group=1, index_topk=8, index_n_heads=2, index_head_dim=8),
@@ -179,6 +191,10 @@ CONFIGS = {
     "ernie4_5": decoder(**SIZE),
     "ernie4_5_moe": decoder(moe_num_experts=8, moe_k=2, moe_intermediate_size=32, moe_num_shared_experts=1),
     "ernie_m": ENCODER | {"architectures": ["ErnieMForSequenceClassification"], "vocab_size": 128, "max_position_embeddings": 34},
+    "ernie4_5_moe_vl": decoder(max_position_embeddings=64, moe_num_experts=[8, 8], moe_k=2, moe_intermediate_size=[32, 16], moe_num_shared_experts=1, moe_layer_start_index=[1, 1],
+                               moe_layer_end_index=[8, 7], vision_config={"embed_dim": 64, "depth": 8, "num_heads": 8, "patch_size": 56}),
+    "ernie4_5_vl_moe": {"text_config": decoder(max_position_embeddings=64, moe_num_experts=8, moe_k=2, moe_intermediate_size=[32, 16], moe_num_shared_experts=1),
+                        "vision_config": {"hidden_size": 64, "depth": 8, "num_heads": 8, "patch_size": 56}},
     "esm": ENCODER | {"architectures": ["EsmForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34,
                       "position_embedding_type": "rotary", "token_dropout": True},
     "eurobert": decoder(architectures=["EuroBertForMaskedLM"]),
@@ -197,6 +213,9 @@ CONFIGS = {
                  "max_position_embeddings": 32, "pre_norm": True},
     "FluxTransformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 4,
                                "num_single_layers": 4, "joint_attention_dim": 32, "pooled_projection_dim": 16},
+    "florence2": {"text_config": {"vocab_size": 128, "d_model": 64, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8, "decoder_attention_heads": 8, "encoder_ffn_dim": 96,
+                                  "decoder_ffn_dim": 96, "max_position_embeddings": 608},
+                  "vision_config": {"depths": [1, 1, 1, 1], "embed_dim": [16, 32, 32, 64], "num_heads": [8, 8, 8, 8], "num_groups": [8, 8, 8, 8], "projection_dim": 64}},
     "fsmt": {key: value for key, value in SEQUENCES.items() if key != "vocab_size"} | {"src_vocab_size": 128, "tgt_vocab_size": 96},
     "fuyu": alike(image_size=16, patch_size=8),
     "gemma": decoder(**SIZE),
@@ -214,6 +233,7 @@ CONFIGS = {
                                       num_experts=8, top_k_experts=2, moe_intermediate_size=32, **NARROW_TABLES), "vision_soft_tokens_per_image": 4,
                "vision_config": {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 8, "num_attention_heads": 8, "num_key_value_heads": 8,
                                  "head_dim": 8, "pooling_kernel_size": 2}},
+    "git": alike(max_position_embeddings=22, vision_config=VISION | {"image_size": 24, "patch_size": 8}),
     "glm": decoder(**SIZE),
     "glm4": decoder(**SIZE),
     "glm4_moe": decoder(**ROUTED, **SIZE),
@@ -229,6 +249,8 @@ CONFIGS = {
         "depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "out_hidden_size": 64, "patch_size": 56,
         "image_size": 224}},
     "glm_moe_dsa": decoder(**LATENT, index_topk=8, index_n_heads=2, index_head_dim=8),
+    "got_ocr2": {"text_config": decoder(), "vision_config": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "mlp_dim": 96, "output_channels": 16, "image_size": 64, "patch_size": 8,
+                                                             "window_size": 3, "global_attn_indexes": [1, 3, 5, 7]}},
     "gpt2": few(),
     "gpt_bigcode": few(),
     "gpt_neo": {"hidden_size": 64, "num_layers": 8, "num_heads": 8, "vocab_size": 128, "max_position_embeddings": 32, "window_size": 8,
@@ -260,6 +282,10 @@ CONFIGS = {
     "idefics3": {"scale_factor": 2, "text_config": decoder(), "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
     "ijepa": ENCODER | {"architectures": ["IJepaForImageClassification"], "image_size": 32, "patch_size": 8},
     "imagegpt": few() | {"vocab_size": 129},
+    "instructblip": {"num_query_tokens": 4, "text_config": decoder(model_type="llama"), "vision_config": VISION | {"image_size": 32, "patch_size": 8},
+                     "qformer_config": VISION | {"vocab_size": 64, "max_position_embeddings": 16}},
+    "instructblipvideo": {"num_query_tokens": 4, "text_config": decoder(model_type="llama"), "vision_config": VISION | {"image_size": 32, "patch_size": 8},
+                          "qformer_config": VISION | {"vocab_size": 64, "max_position_embeddings": 16}},
     "internlm2": decoder(bias=False),
     "internlm3": decoder(**SIZE),
     "internvl": {"text_config": {"model_type": "qwen3"} | decoder(**SIZE),
@@ -400,12 +426,19 @@ CONFIGS = {
     "paligemma": {"projection_dim": 64, "text_config": {"model_type": "gemma"} | decoder(**SIZE),
                   "vision_config": VISION | {"model_type": "siglip_vision_model", "vision_use_head": False, "image_size": 32,
                                              "patch_size": 8}},
+    "parakeet_ctc": {"vocab_size": 128, "encoder_config": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "intermediate_size": 96, "num_mel_bins": 16, "subsampling_conv_channels": 8}},
     "pegasus": SEQUENCES,
     "perception_lm": {"text_config": decoder(), "projector_pooling_ratio": 2, "vision_config": {"architecture": "vit_pe_core_large_patch14_336", "model_args": {
         "embed_dim": 64, "depth": 8, "img_size": [56, 56], "init_values": 0.1, "use_post_transformer_norm": False}}},
     "persimmon": alike(),
     "phi": decoder(),
     "phi3": decoder(),
+    "phi4_multimodal": decoder(max_position_embeddings=320, vision_config=VISION | {"image_size": 32, "patch_size": 8, "crop_size": 32},
+                               audio_config={"hidden_size": 32, "num_attention_heads": 8, "intermediate_size": 48, "num_blocks": 8, "ext_pw_out_channel": 32, "depthwise_separable_out_channel": 32,
+                                             "input_size": 16, "nemo_conv_channels": 8}),
+    "phi4mm": decoder(9, max_position_embeddings=1600, vision_lora={"r": 4}, speech_lora={"r": 4},
+                      audio_processor={"config": {"attention_dim": 32, "attention_heads": 8, "linear_units": 48, "num_blocks": 8, "ext_pw_out_channel": 32, "depthwise_seperable_out_channel": 32,
+                                                  "input_size": 16, "nemo_conv_settings": {"conv_channels": 8}}}),
     "phimoe": decoder(num_local_experts=8, num_experts_per_tok=2, attention_bias=True, lm_head_bias=True),
     "pixtral": VISION | {"image_size": 64, "patch_size": 8},
     "PixArtTransformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 9, "num_layers": 8, "sample_size": 8, "caption_channels": 32,
@@ -561,12 +594,13 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm", "altclip", "chinese_clip", "mobilebert", "visual_bert", "led", "speech_to_text", "squeezebert",
               "exaone4_5", "glm_ocr", "glmasr", "lighton_ocr", "mistral3_qwen3", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
               "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech",
-              "big_bird", "clap", "detr", "lilt", "muse_glimmer", "owlv2", "owlvit", "pvt_v2", "table-transformer", "timesformer", "xlnet")
+              "big_bird", "clap", "detr", "lilt", "muse_glimmer", "owlv2", "owlvit", "pvt_v2", "table-transformer", "timesformer", "xlnet",
+              "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip", "clap")
 # What is made of parameters alone, such as heads of relative positions, or of a condition of the whole batch, each rank makes for
 # what it has at a time.
-OF_PARAMETERS = ("deberta", "deberta-v2", "swinv2", "voxtral_realtime", "wav2vec2-conformer", "xlnet")
+OF_PARAMETERS = ("deberta", "deberta-v2", "parakeet_ctc", "swinv2", "voxtral_realtime", "wav2vec2-conformer", "xlnet")
 # The first layer reads zeros, whose gradient nothing needs: where the layer is replayed, it is made.
 FROM_ZEROS = ("detr",)
 BATCH = 16

@@ -41,3 +41,10 @@ stg.block @attention_pool(%x: !stream) -> !row {
   %y = stg.rearrange "b()d->bd" %r <"row"> : !first -> !row
   stg.return %y : !row
 }
+
+// The same, executed, but read by nobody.
+stg.block @unread_attention_pool(%x: !stream) -> !stream {
+  %r = stg.call @attention_pool(%x) : (!stream) -> !row
+  stg.keep %r : !row
+  stg.return %x : !stream
+}

@@ -107,3 +107,53 @@ stg.block @embed_sound_chunks(%spectrogram: !stg.tensor<[B, _ = NC, _ = M, _ = F
   %x = stg.rearrange "(bn)xd->b(nx)d" %p <"chunks"> : !stg.tensor<[B = NC*B, _ = CT, D], bf16> -> !stream
   stg.return %x : !stream
 }
+
+// Three convolutions over frequencies and frames, each of which makes one of two; the second and the
+// third one are of single channels, which a matrix joins (Phi-4 multimodal, Parakeet).
+stg.block @embed_eighths(%spectrogram: !stg.tensor<[B, _ = 8*S, _ = M, 1], bf16>) -> !stream {
+  stg.option @standardized : bool = false "a constant is taken from each frequency, and another one scales it"
+  stg.option @out_bias : bool = true "bias of the matrix behind them"
+  %x = stg.if @standardized -> !stg.tensor<[B, _ = 8*S, _ = M, 1], bf16> {
+    // No trace has the values of constants.
+    %c = stg.splat 1 : !stg.tensor<[B, _ = 8*S, _ = M, 1], bf16>
+    %m = stg.add %spectrogram, %c <"centered"> : !stg.tensor<[B, _ = 8*S, _ = M, 1], bf16>, !stg.tensor<[B, _ = 8*S, _ = M, 1], bf16>
+    %v = stg.mul %m, %c <"standardized"> : !stg.tensor<[B, _ = 8*S, _ = M, 1], bf16>, !stg.tensor<[B, _ = 8*S, _ = M, 1], bf16>
+    stg.yield %v : !stg.tensor<[B, _ = 8*S, _ = M, 1], bf16>
+  } else {
+    stg.yield %spectrogram : !stg.tensor<[B, _ = 8*S, _ = M, 1], bf16>
+  }
+  %w1 = stg.param "conv1" : !stg.tensor<[3, 3, 1, DS], bf16>
+  %c1 = stg.conv %x, %w1 {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>} <"conv1"> : !stg.tensor<[B, _ = 8*S, _ = M, 1], bf16>, !stg.tensor<[3, 3, 1, DS], bf16> -> !stg.tensor<[B, _ = 4*S, _ = ceildiv(M, 2), DS], bf16>
+  %b1 = stg.param "conv1_bias" : !stg.tensor<[DS], bf16>
+  %y1 = stg.bias_add %c1, %b1 : !stg.tensor<[B, _ = 4*S, _ = ceildiv(M, 2), DS], bf16>, !stg.tensor<[DS], bf16>
+  %r1 = stg.activation relu %y1 <"conv1_relu"> : !stg.tensor<[B, _ = 4*S, _ = ceildiv(M, 2), DS], bf16>
+  %w2 = stg.param "conv2" : !stg.tensor<[3, 3, 1, DS], bf16>
+  %c2 = stg.conv %r1, %w2 {grouped, strides = array<i64: 2, 2>, padding = array<i64: 1, 1>} <"conv2"> : !stg.tensor<[B, _ = 4*S, _ = ceildiv(M, 2), DS], bf16>, !stg.tensor<[3, 3, 1, DS], bf16> -> !stg.tensor<[B, _ = 2*S, _ = ceildiv(ceildiv(M, 2), 2), DS], bf16>
+  %b2 = stg.param "conv2_bias" : !stg.tensor<[DS], bf16>
+  %y2 = stg.bias_add %c2, %b2 : !stg.tensor<[B, _ = 2*S, _ = ceildiv(ceildiv(M, 2), 2), DS], bf16>, !stg.tensor<[DS], bf16>
+  %v2 = stg.param "conv2_channels" : !stg.tensor<[DS, DS], bf16>
+  %p2 = stg.einsum "bsmc,ce->bsme" %y2, %v2 : !stg.tensor<[B, _ = 2*S, _ = ceildiv(ceildiv(M, 2), 2), DS], bf16>, !stg.tensor<[DS, DS], bf16>
+  %d2 = stg.param "conv2_channels_bias" : !stg.tensor<[DS], bf16>
+  %z2 = stg.bias_add %p2, %d2 : !stg.tensor<[B, _ = 2*S, _ = ceildiv(ceildiv(M, 2), 2), DS], bf16>, !stg.tensor<[DS], bf16>
+  %a2 = stg.activation relu %z2 <"conv2_relu"> : !stg.tensor<[B, _ = 2*S, _ = ceildiv(ceildiv(M, 2), 2), DS], bf16>
+  %w3 = stg.param "conv3" : !stg.tensor<[3, 3, 1, DS], bf16>
+  %c3 = stg.conv %a2, %w3 {grouped, strides = array<i64: 2, 2>, padding = array<i64: 1, 1>} <"conv3"> : !stg.tensor<[B, _ = 2*S, _ = ceildiv(ceildiv(M, 2), 2), DS], bf16>, !stg.tensor<[3, 3, 1, DS], bf16> -> !stg.tensor<[B, S, _ = ceildiv(ceildiv(ceildiv(M, 2), 2), 2), DS], bf16>
+  %b3 = stg.param "conv3_bias" : !stg.tensor<[DS], bf16>
+  %y3 = stg.bias_add %c3, %b3 : !stg.tensor<[B, S, _ = ceildiv(ceildiv(ceildiv(M, 2), 2), 2), DS], bf16>, !stg.tensor<[DS], bf16>
+  %v3 = stg.param "conv3_channels" : !stg.tensor<[DS, DS], bf16>
+  %p3 = stg.einsum "bsmc,ce->bsme" %y3, %v3 : !stg.tensor<[B, S, _ = ceildiv(ceildiv(ceildiv(M, 2), 2), 2), DS], bf16>, !stg.tensor<[DS, DS], bf16>
+  %d3 = stg.param "conv3_channels_bias" : !stg.tensor<[DS], bf16>
+  %z3 = stg.bias_add %p3, %d3 : !stg.tensor<[B, S, _ = ceildiv(ceildiv(ceildiv(M, 2), 2), 2), DS], bf16>, !stg.tensor<[DS], bf16>
+  %a3 = stg.activation relu %z3 <"conv3_relu"> : !stg.tensor<[B, S, _ = ceildiv(ceildiv(ceildiv(M, 2), 2), 2), DS], bf16>
+  %f = stg.rearrange "bsmc->bs(cm)" %a3 <"frequencies"> : !stg.tensor<[B, S, _ = ceildiv(ceildiv(ceildiv(M, 2), 2), 2), DS], bf16> -> !stg.tensor<[B, S, _ = DS*ceildiv(ceildiv(ceildiv(M, 2), 2), 2)], bf16>
+  %w = stg.param "conv_out" : !stg.tensor<[_ = DS*ceildiv(ceildiv(ceildiv(M, 2), 2), 2), D], bf16>
+  %o = stg.einsum "bsf,fd->bsd" %f, %w : !stg.tensor<[B, S, _ = DS*ceildiv(ceildiv(ceildiv(M, 2), 2), 2)], bf16>, !stg.tensor<[_ = DS*ceildiv(ceildiv(ceildiv(M, 2), 2), 2), D], bf16>
+  %e = stg.if @out_bias -> !stream {
+    %bo = stg.param "conv_out_bias" : !vector
+    %z = stg.bias_add %o, %bo : !stream, !vector
+    stg.yield %z : !stream
+  } else {
+    stg.yield %o : !stream
+  }
+  stg.return %e : !stream
+}

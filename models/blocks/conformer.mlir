@@ -30,11 +30,19 @@ stg.symbol @OM "what is predicted of a token in the middle of the layers"
 // samples and tokens.
 stg.block @convolve_both_sides(%x: !channels) -> !channels {
   stg.option @tokens_before : string = "15" "zeros before the first token, and behind the last"
+  stg.option @conv_bias : bool = false "bias of the convolution"
   %wc = stg.param "conv" : !stg.tensor<[CW, 1, F = CF], bf16>
   %c = stg.conv %x, %wc {grouped, strides = array<i64: 1>, padding = array<i64: 15>, stg.options = {padding = "tokens_before"}} <"conv"> : !channels, !stg.tensor<[CW, 1, F = CF], bf16> -> !channels
+  %y = stg.if @conv_bias -> !channels {
+    %bc = stg.param "conv_bias" : !channel
+    %z = stg.bias_add %c, %bc : !channels, !channel
+    stg.yield %z : !channels
+  } else {
+    stg.yield %c : !channels
+  }
   %wb = stg.param "conv_batch_norm.weight" : !channel
   %bb = stg.param "conv_batch_norm.bias" : !channel
-  %b = stg.batch_norm %c, %wb, %bb <"conv_batch_norm"> : !channels, !channel, !channel
+  %b = stg.batch_norm %y, %wb, %bb <"conv_batch_norm"> : !channels, !channel, !channel
   stg.return %b : !channels
 }
 
@@ -195,4 +203,34 @@ stg.block @add_prediction(%x: !stream) -> !stream {
   %y2 = stg.bias_add %p2, %b2 : !stream, !stg.tensor<[D], bf16>
   %y = stg.add %x, %y2 <"with_prediction"> : !stream, !stream
   stg.return %y : !stream
+}
+
+// A LayerNorm, a gated matrix with two biases of each half, a convolution of each channel over the
+// tokens before with a matrix of its own, an activation and a matrix (Phi-4 multimodal).
+stg.block @separable_convolution_layer(%x: !stream) -> !stream {
+  stg.option @conv_gate : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "silu" "of the gate before the convolution"
+  stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "silu" "of the convolution"
+  %n = stg.call @norm(%x) {name = "conv_norm"} : (!stream) -> !stream
+  %wi = stg.param "conv_in" : !stg.tensor<[D, 2, F = CF], bf16>
+  %p = stg.einsum "bsd,dgf->bsgf" %n, %wi : !stream, !stg.tensor<[D, 2, F = CF], bf16>
+  %bi = stg.param "conv_in_bias" : !stg.tensor<[2, F = CF], bf16>
+  %pi = stg.bias_add %p, %bi : !stg.tensor<[B, S, 2, F = CF], bf16>, !stg.tensor<[2, F = CF], bf16>
+  %bh = stg.param "conv_halves_bias" : !stg.tensor<[2, F = CF], bf16>
+  %ph = stg.bias_add %pi, %bh : !stg.tensor<[B, S, 2, F = CF], bf16>, !stg.tensor<[2, F = CF], bf16>
+  %g = stg.glu silu %ph {stg.options = {function = "conv_gate"}} <"conv_gate"> : !stg.tensor<[B, S, 2, F = CF], bf16>
+  %wc = stg.param "conv" : !stg.tensor<[F = CF, CW], bf16>
+  %c = stg.causal_conv %g, %wc <"conv"> : !channels, !stg.tensor<[F = CF, CW], bf16>
+  %bc = stg.param "conv_bias" : !channel
+  %cb = stg.bias_add %c, %bc : !channels, !channel
+  %wj = stg.param "conv_channels" : !stg.tensor<[F = CF, D], bf16>
+  %j = stg.einsum "bsf,fd->bsd" %cb, %wj : !channels, !stg.tensor<[F = CF, D], bf16>
+  %bj = stg.param "conv_channels_bias" : !stg.tensor<[D], bf16>
+  %jb = stg.bias_add %j, %bj : !stream, !stg.tensor<[D], bf16>
+  %a = stg.activation silu %jb {stg.options = {function = "activation"}} <"conv_{activation}"> : !stream
+  %wo = stg.param "conv_out" : !stg.tensor<[D, D], bf16>
+  %o = stg.einsum "bsd,de->bse" %a, %wo : !stream, !stg.tensor<[D, D], bf16>
+  %bo = stg.param "conv_out_bias" : !stg.tensor<[D], bf16>
+  %y = stg.bias_add %o, %bo : !stream, !stg.tensor<[D], bf16>
+  %z = stg.add %x, %y <"conv_residual"> : !stream, !stream
+  stg.return %z : !stream
 }

@@ -1,12 +1,15 @@
 // How alike the texts and the images of a batch are: each is compared with all of the other.
 
 stg.symbol @B "pairs in the global batch"
+stg.symbol @S "tokens per sequence"
 stg.symbol @D "hidden size"
 stg.symbol @PD "size of what is compared"
 
 !row = !stg.tensor<[B, D], bf16>
+!stream = !stg.tensor<[B, S, D], bf16>
 !vector = !stg.tensor<[D], bf16>
 !embedding = !stg.tensor<[B, PD], bf16>
+!embeddings = !stg.tensor<[B, S, PD], bf16>
 !pairs = !stg.tensor<[B, B], bf16>
 !one = !stg.tensor<[B], i32>
 !loss = !stg.tensor<[B], f32>
@@ -83,4 +86,14 @@ stg.block @contrast_twice(%text: !embedding, %other: !embedding, %own: !one) -> 
   %lo, %po = stg.cross_entropy %r, %own <"other_loss"> : !pairs, !one
   %y = stg.add %lt, %lo <"losses"> : !loss, !loss
   stg.return %y : !loss
+}
+
+// Every token by itself, as short vectors of one length that are compared later.
+stg.block @embed_tokens(%x: !stream) -> !embeddings {
+  %w = stg.param "projection" : !stg.tensor<[D, PD], bf16>
+  %p = stg.einsum "bsd,dp->bsp" %x, %w : !stream, !stg.tensor<[D, PD], bf16>
+  %b = stg.param "projection_bias" : !stg.tensor<[PD], bf16>
+  %e = stg.bias_add %p, %b : !embeddings, !stg.tensor<[PD], bf16>
+  %y, %rstd = stg.rms_norm %e <"unit_tokens"> : !embeddings
+  stg.return %y : !embeddings
 }

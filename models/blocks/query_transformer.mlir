@@ -1,5 +1,9 @@
 // Learned queries that read the tokens of a tower, between an image and a text.
 
+stg.import "attention.mlir"
+stg.import "cross_attention.mlir"
+stg.import "feed_forward.mlir"
+
 stg.symbol @B "sequences in the global batch"
 stg.symbol @S "queries"
 stg.symbol @T "tokens that are read"
@@ -8,6 +12,8 @@ stg.symbol @DO "hidden size of the tokens that are read"
 stg.symbol @H "heads of the queries"
 stg.symbol @K = H "key/value heads"
 stg.symbol @E "head size"
+stg.symbol @TI "tokens of an instruction"
+stg.symbol @NQ "queries without an instruction"
 
 !read = !stg.tensor<[B, T, DO], bf16>
 !vector = !stg.tensor<[DO], bf16>
@@ -125,5 +131,33 @@ stg.block @attention_beside_queries(%x: !answers, %read: !seen) -> !answers {
   %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
   %o = stg.einsum "bshe,hed->bsd" %h, %wo : !heads, !stg.tensor<[H, E, D], bf16>
   %y = stg.add %x, %o <"attention_residual"> : !answers, !answers
+  stg.return %y : !answers
+}
+
+// The tokens of an instruction behind the queries of an image, and the queries alone (InstructBLIP).
+stg.block @join_instruction(%queries: !stg.tensor<[B, S = S - TI, D], bf16>, %instruction: !stg.tensor<[B, S = TI, D], bf16>) -> !answers {
+  %y = stg.concat dim 1 ordered %queries, %instruction <"queries_and_instruction"> : !stg.tensor<[B, S = S - TI, D], bf16>, !stg.tensor<[B, S = TI, D], bf16> -> !answers
+  stg.return %y : !answers
+}
+stg.block @without_instruction(%x: !answers) -> !stg.tensor<[B, NQ, D], bf16> {
+  %y = stg.slice dim 1 %x {from = #sym.expr<0>} <"queries_alone"> : !answers -> !stg.tensor<[B, NQ, D], bf16>
+  stg.return %y : !stg.tensor<[B, NQ, D], bf16>
+}
+
+// A layer in which both see each other, queries alone read what a tower gives, and each of the two
+// has a network of its own.
+stg.block @instructed_queries_layer(%x: !answers, %read: !read) -> !answers {
+  stg.option @reads : bool = true "queries read what the tower gives"
+  %a = stg.call @attention_layer(%x) : (!answers) -> !answers
+  %q, %i = stg.split dim 1 ordered %a : !answers -> !stg.tensor<[B, S = S - TI, D], bf16>, !stg.tensor<[B, S = TI, D], bf16>
+  %c = stg.if @reads -> !stg.tensor<[B, S = S - TI, D], bf16> {
+    %z = stg.call @cross_attention_layer(%q, %read) : (!stg.tensor<[B, S = S - TI, D], bf16>, !read) -> !stg.tensor<[B, S = S - TI, D], bf16>
+    stg.yield %z : !stg.tensor<[B, S = S - TI, D], bf16>
+  } else {
+    stg.yield %q : !stg.tensor<[B, S = S - TI, D], bf16>
+  }
+  %fq = stg.call @feed_forward_layer(%c) <"query"> : (!stg.tensor<[B, S = S - TI, D], bf16>) -> !stg.tensor<[B, S = S - TI, D], bf16>
+  %fi = stg.call @feed_forward_layer(%i) <"instruction"> : (!stg.tensor<[B, S = TI, D], bf16>) -> !stg.tensor<[B, S = TI, D], bf16>
+  %y = stg.call @join_instruction(%fq, %fi) : (!stg.tensor<[B, S = S - TI, D], bf16>, !stg.tensor<[B, S = TI, D], bf16>) -> !answers
   stg.return %y : !answers
 }

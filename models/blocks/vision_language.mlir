@@ -216,6 +216,20 @@ stg.block @project_image(%x: !image) -> !projected {
   stg.return %y2 : !projected
 }
 
+// All tokens of a tower, taken to the width of the text by one matrix with a bias and a LayerNorm
+// (GIT).
+stg.block @project_tower_normalized(%x: !vision) -> !projected {
+  %t = stg.rearrange "b(nk)d->bn(kd)" %x <"tower_tokens"> : !vision -> !image
+  %w = stg.param "projector" : !stg.tensor<[DV, D], bf16>
+  %p = stg.einsum "bnv,vd->bnd" %t, %w : !image, !stg.tensor<[DV, D], bf16>
+  %b = stg.param "projector_bias" : !vector
+  %y = stg.bias_add %p, %b : !projected, !vector
+  %wn = stg.param "projector_norm.weight" : !vector
+  %wb = stg.param "projector_norm.bias" : !vector
+  %n, %mean, %rstd = stg.layer_norm %y, %wn, %wb <"projector_norm"> : !projected, !vector, !vector
+  stg.return %n : !projected
+}
+
 // Squares of patches become their mean, which is normalized and projected (Gemma 3).
 stg.block @pool_image(%x: !vision) -> !projected {
   %g = stg.rearrange "b(ynxm)d->b(yx)(nm)d" %x <"squares"> : !vision -> !stg.tensor<[B = IM*B, IT, ME*ME, DV], bf16>
@@ -330,8 +344,9 @@ stg.block @fill_up_squares(%x: !vision) -> !stg.tensor<[B = IM*B, SV = ME*ME*IT,
 }
 
 // An image as a whole, a learned token, and its tiles as one picture: each row of tokens of both
-// ends with another learned one (DeepSeek-VL2).
+// ends with another learned one (DeepSeek-VL2), or the picture before the whole (Phi-4 multimodal).
 stg.block @join_views(%x: !stg.tensor<[B = IC*B, TT, D], bf16>) -> !projected {
+  stg.option @picture_first : bool = false "the picture stands before the whole"
   %t = stg.rearrange "(bc)(yx)d->bcyxd" %x <"views_of_images"> : !stg.tensor<[B = IC*B, TT, D], bf16> -> !stg.tensor<[B = IM*B, _ = GY*GX + 1, _ = TS, _ = TS, D], bf16>
   %w, %g = stg.split dim 1 ordered %t : !stg.tensor<[B = IM*B, _ = GY*GX + 1, _ = TS, _ = TS, D], bf16> -> !stg.tensor<[B = IM*B, 1, _ = TS, _ = TS, D], bf16>, !stg.tensor<[B = IM*B, _ = GY*GX, _ = TS, _ = TS, D], bf16>
   %whole = stg.rearrange "b()yxd->byxd" %w <"whole_image"> : !stg.tensor<[B = IM*B, 1, _ = TS, _ = TS, D], bf16> -> !stg.tensor<[B = IM*B, _ = TS, _ = TS, D], bf16>
@@ -346,7 +361,13 @@ stg.block @join_views(%x: !stg.tensor<[B = IC*B, TT, D], bf16>) -> !projected {
   %fp = stg.rearrange "byxd->b(yx)d" %rp <"picture_tokens"> : !stg.tensor<[B = IM*B, _ = GY*TS, _ = GX*TS + 1, D], bf16> -> !stg.tensor<[B = IM*B, _ = GY*TS*(GX*TS + 1), D], bf16>
   %b = stg.param "between_views" : !stg.tensor<[1, D], bf16>
   %s = stg.broadcast dim 0 %b <"between_views"> : !stg.tensor<[1, D], bf16> -> !stg.tensor<[B = IM*B, 1, D], bf16>
-  %a = stg.concat dim 1 ordered %fw, %s, %fp <"views"> : !stg.tensor<[B = IM*B, _ = TS*(TS + 1), D], bf16>, !stg.tensor<[B = IM*B, 1, D], bf16>, !stg.tensor<[B = IM*B, _ = GY*TS*(GX*TS + 1), D], bf16> -> !stg.tensor<[B = IM*B, _ = TS*(TS + 1) + GY*TS*(GX*TS + 1) + 1, D], bf16>
+  %a = stg.if @picture_first -> !stg.tensor<[B = IM*B, _ = TS*(TS + 1) + GY*TS*(GX*TS + 1) + 1, D], bf16> {
+    %z = stg.concat dim 1 ordered %fp, %s, %fw <"views"> : !stg.tensor<[B = IM*B, _ = GY*TS*(GX*TS + 1), D], bf16>, !stg.tensor<[B = IM*B, 1, D], bf16>, !stg.tensor<[B = IM*B, _ = TS*(TS + 1), D], bf16> -> !stg.tensor<[B = IM*B, _ = TS*(TS + 1) + GY*TS*(GX*TS + 1) + 1, D], bf16>
+    stg.yield %z : !stg.tensor<[B = IM*B, _ = TS*(TS + 1) + GY*TS*(GX*TS + 1) + 1, D], bf16>
+  } else {
+    %z = stg.concat dim 1 ordered %fw, %s, %fp <"views"> : !stg.tensor<[B = IM*B, _ = TS*(TS + 1), D], bf16>, !stg.tensor<[B = IM*B, 1, D], bf16>, !stg.tensor<[B = IM*B, _ = GY*TS*(GX*TS + 1), D], bf16> -> !stg.tensor<[B = IM*B, _ = TS*(TS + 1) + GY*TS*(GX*TS + 1) + 1, D], bf16>
+    stg.yield %z : !stg.tensor<[B = IM*B, _ = TS*(TS + 1) + GY*TS*(GX*TS + 1) + 1, D], bf16>
+  }
   %y = stg.rearrange "b(nk)d->bn(kd)" %a <"image_tokens"> : !stg.tensor<[B = IM*B, _ = TS*(TS + 1) + GY*TS*(GX*TS + 1) + 1, D], bf16> -> !projected
   stg.return %y : !projected
 }
@@ -430,6 +451,69 @@ stg.block @project_five_layers(%a: !vision, %b: !vision, %c: !vision, %d: !visio
   %b2 = stg.param "projector2_bias" : !vector
   %y2 = stg.bias_add %p2, %b2 : !projected, !vector
   stg.return %y2 : !projected
+}
+
+// Squares of patches become one wide token, of which two matrices with gelu in between and a
+// LayerNorm make another one; the same of it beside that of the next frame, which is its own where
+// there is one image; a matrix and an RMSNorm take it to the width of the text (ERNIE 4.5 with
+// images).
+stg.block @resample_squares(%x: !vision) -> !projected {
+  %m = stg.rearrange "b(nk)d->bn(kd)" %x <"squares"> : !vision -> !wide
+  %w1 = stg.param "spatial1" : !stg.tensor<[ME*ME*DV, ME*ME*DV], bf16>
+  %p1 = stg.einsum "bnv,vw->bnw" %m, %w1 : !wide, !stg.tensor<[ME*ME*DV, ME*ME*DV], bf16>
+  %b1 = stg.param "spatial1_bias" : !wide_vector
+  %y1 = stg.bias_add %p1, %b1 : !wide, !wide_vector
+  %a1 = stg.activation gelu %y1 <"spatial_gelu"> : !wide
+  %w2 = stg.param "spatial2" : !stg.tensor<[ME*ME*DV, ME*ME*DV], bf16>
+  %p2 = stg.einsum "bnv,vw->bnw" %a1, %w2 : !wide, !stg.tensor<[ME*ME*DV, ME*ME*DV], bf16>
+  %b2 = stg.param "spatial2_bias" : !wide_vector
+  %y2 = stg.bias_add %p2, %b2 : !wide, !wide_vector
+  %wn = stg.param "spatial_norm.weight" : !wide_vector
+  %wb = stg.param "spatial_norm.bias" : !wide_vector
+  %s, %smean, %srstd = stg.layer_norm %y2, %wn, %wb <"spatial_norm"> : !wide, !wide_vector, !wide_vector
+  %f = stg.concat dim 2 %s, %s <"frames_joined"> : !wide, !wide -> !stg.tensor<[B = IM*B, IT, 2*ME*ME*DV], bf16>
+  %w3 = stg.param "temporal1" : !stg.tensor<[2*ME*ME*DV, ME*ME*DV], bf16>
+  %p3 = stg.einsum "bnv,vw->bnw" %f, %w3 : !stg.tensor<[B = IM*B, IT, 2*ME*ME*DV], bf16>, !stg.tensor<[2*ME*ME*DV, ME*ME*DV], bf16>
+  %b3 = stg.param "temporal1_bias" : !wide_vector
+  %y3 = stg.bias_add %p3, %b3 : !wide, !wide_vector
+  %a3 = stg.activation gelu %y3 <"temporal_gelu"> : !wide
+  %w4 = stg.param "temporal2" : !stg.tensor<[ME*ME*DV, ME*ME*DV], bf16>
+  %p4 = stg.einsum "bnv,vw->bnw" %a3, %w4 : !wide, !stg.tensor<[ME*ME*DV, ME*ME*DV], bf16>
+  %b4 = stg.param "temporal2_bias" : !wide_vector
+  %y4 = stg.bias_add %p4, %b4 : !wide, !wide_vector
+  %tn = stg.param "temporal_norm.weight" : !wide_vector
+  %tb = stg.param "temporal_norm.bias" : !wide_vector
+  %t, %tmean, %trstd = stg.layer_norm %y4, %tn, %tb <"temporal_norm"> : !wide, !wide_vector, !wide_vector
+  %w = stg.param "projector" : !stg.tensor<[ME*ME*DV, D], bf16>
+  %p = stg.einsum "bnv,vd->bnd" %t, %w : !wide, !stg.tensor<[ME*ME*DV, D], bf16>
+  %b = stg.param "projector_bias" : !vector
+  %y = stg.bias_add %p, %b : !projected, !vector
+  %pn = stg.param "projector_norm" : !vector
+  %z, %rstd = stg.rms_norm %y, %pn : !projected, !vector
+  stg.return %z : !projected
+}
+
+// What two towers give of each patch, one beside the other: the first one with a token in front, the
+// second one without (DeepSeek-OCR).
+stg.block @join_two_towers(%a: !stg.tensor<[B = IM*B, TT + 1, DV], bf16>, %b: !stg.tensor<[B = IM*B, TT, DV], bf16>) -> !stg.tensor<[B = IM*B, TT, 2*DV], bf16> {
+  %p = stg.slice dim 1 %a {from = #sym.expr<1>} <"without_class"> : !stg.tensor<[B = IM*B, TT + 1, DV], bf16> -> !stg.tensor<[B = IM*B, TT, DV], bf16>
+  %y = stg.concat dim 2 ordered %p, %b <"towers_joined"> : !stg.tensor<[B = IM*B, TT, DV], bf16>, !stg.tensor<[B = IM*B, TT, DV], bf16> -> !stg.tensor<[B = IM*B, TT, 2*DV], bf16>
+  stg.return %y : !stg.tensor<[B = IM*B, TT, 2*DV], bf16>
+}
+
+// An image whose rows of tokens end with a learned one, and another one behind all of them.
+stg.block @end_rows(%x: !stg.tensor<[B = IM*B, TT, D], bf16>) -> !projected {
+  %m = stg.rearrange "b(yx)d->byxd" %x <"rows_of_image"> : !stg.tensor<[B = IM*B, TT, D], bf16> -> !stg.tensor<[B = IM*B, _ = TS, _ = TS, D], bf16>
+  %n = stg.param "end_of_row" : !stg.tensor<[1, D], bf16>
+  %c = stg.broadcast dim 0 %n <"ends_of_rows"> : !stg.tensor<[1, D], bf16> -> !stg.tensor<[_ = TS, 1, D], bf16>
+  %e = stg.broadcast dim 0 %c <"ends_of_rows"> : !stg.tensor<[_ = TS, 1, D], bf16> -> !stg.tensor<[B = IM*B, _ = TS, 1, D], bf16>
+  %r = stg.concat dim 2 ordered %m, %e <"rows"> : !stg.tensor<[B = IM*B, _ = TS, _ = TS, D], bf16>, !stg.tensor<[B = IM*B, _ = TS, 1, D], bf16> -> !stg.tensor<[B = IM*B, _ = TS, _ = TS + 1, D], bf16>
+  %f = stg.rearrange "byxd->b(yx)d" %r <"whole_tokens"> : !stg.tensor<[B = IM*B, _ = TS, _ = TS + 1, D], bf16> -> !stg.tensor<[B = IM*B, _ = TS*(TS + 1), D], bf16>
+  %b = stg.param "behind_view" : !stg.tensor<[1, D], bf16>
+  %s = stg.broadcast dim 0 %b <"behind_view"> : !stg.tensor<[1, D], bf16> -> !stg.tensor<[B = IM*B, 1, D], bf16>
+  %a = stg.concat dim 1 ordered %f, %s <"view"> : !stg.tensor<[B = IM*B, _ = TS*(TS + 1), D], bf16>, !stg.tensor<[B = IM*B, 1, D], bf16> -> !stg.tensor<[B = IM*B, _ = TS*(TS + 1) + 1, D], bf16>
+  %y = stg.rearrange "b(nk)d->bn(kd)" %a <"image_tokens"> : !stg.tensor<[B = IM*B, _ = TS*(TS + 1) + 1, D], bf16> -> !projected
+  stg.return %y : !projected
 }
 
 // The images of a sequence, the frames of its video behind them, and its text.

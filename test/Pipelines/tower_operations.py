@@ -220,6 +220,43 @@ def conformer(L, S, h, f, window, C=512):
     return samples(0, S, h, f, C) - unread + L * layer
 
 
+def halved(S, h, mels, C):
+    """Three convolutions over frequencies and frames, of which one becomes of two: two of single channels, each with a matrix; what is left becomes a frame."""
+    half, quarter, eighth = mels // 2, mels // 4, mels // 8
+    return 8 * S * half * 9 * C + 4 * S * quarter * C * (9 + C) + 2 * S * eighth * C * (9 + C) + 2 * S * eighth * C * h
+
+
+def fast_conformer(L, S, h, f, window):
+    """As wav2vec 2.0 with Conformer's layers has it."""
+    rows = 2 * S - 1
+    return L * (8 * S * h**2 + 4 * S**2 * h + 8 * S * h * f + 6 * S * h**2 + 2 * S * window * h + 2 * rows * h**2 + 2 * S * rows * h)
+
+
+def separable_conformer(L, S, h, f):
+    """Gated networks, and a matrix more behind a convolution over the frames before, which is no product; nor is a bias by position."""
+    return L * (16 * S * h**2 + 4 * S**2 * h + 12 * S * h * f)
+
+
+def sam(h, f, side, window, whole, L, out):
+    """Attention in windows that zeros fill up, or of the whole map, with scores of rows and columns; a matrix and a convolution."""
+    def attention(maps, n):
+        return maps * n * n * (8 * h**2 + 4 * n * n * h + 4 * n * h)
+    S, filled = side * side, -(-side // window)
+    return 2 * S * 768 * h + whole * attention(1, side) + (L - whole) * attention(filled**2, window) + L * 4 * S * h * f + 2 * S * (h + 9 * out) * out
+
+
+def davit(widths, depths, groups, side, window):
+    """In each layer four convolutions of each channel, two networks, and attention in windows and of the channels of each group."""
+    total, before, size, step = 0, 3, 7, 4
+    side *= 32
+    for h, depth, number in zip(widths, depths, groups):
+        side //= step
+        n = side * side
+        total += 2 * n * size**2 * before * h + depth * (4 * 18 * n * h + 48 * n * h**2 + 4 * n * window**2 * h + 4 * n * h * h // number)
+        before, size, step = h, 3, 2
+    return total
+
+
 def pooled(S, h, f):
     """A row that a learned query picks."""
     return 2 * 2 * h**2 + 4 * S * h**2 + 4 * S * h + 4 * h * f
@@ -410,6 +447,29 @@ def main():
         "blip2-opt-2.7b": 2 * 256 * 588 * 1408 + layers(39, 257, 1408, 6144) + layers(12, 32, 768, 3072)
         + 6 * (4 * 32 * 768**2 + 4 * 257 * 1408 * 768 + 4 * 32 * 257 * 768) + 2 * 32 * 768 * 2560
         + text(2560, 0, 32, 32, 32, 80, 50304, 2048) + 32 * 4 * 2048 * 2560 * 10240,
+        # The image sees itself.
+        "git-base": 2 * 196 * 768 * 768 + layers(12, 197, 768, 3072) + 2 * 197 * 768 * 768 + text(768, 0, 6, 12, 12, 64, 30522, 1221)
+        + 6 * (4 * 1221 * 768 * 3072 + 4 * 768 * 197 * 196 // 2),
+        "blip-image-captioning-base": 2 * 576 * 768 * 768 + layers(12, 577, 768, 3072) + text(768, 0, 12, 12, 12, 64, 30524, 512)
+        + 12 * (4 * 512 * 768 * 3072 + 4 * 512 * 768**2 + 4 * 577 * 768**2 + 4 * 512 * 577 * 768) + 2 * 512 * 768**2,
+        # Of 32 queries and 32 tokens of an instruction.
+        "instructblip-vicuna-7b": 2 * 256 * 588 * 1408 + layers(39, 257, 1408, 6144) + layers(12, 64, 768, 3072)
+        + 6 * (4 * 32 * 768**2 + 4 * 257 * 1408 * 768 + 4 * 32 * 257 * 768) + 2 * 32 * 768 * 4096 + text(4096, 11008, 32, 32, 32, 128, 32001, 2048),
+        "parakeet-ctc-1.1b": halved(256, 1024, 80, 256) + fast_conformer(42, 256, 1024, 4096, 9) + 2 * 256 * 1024 * 1025,
+        # Five tiles, one of whose layers nobody reads, and a query, whose answer nobody reads; 1329 of their tokens are projected.
+        "phi-4-multimodal": 5 * (2 * 1024 * 588 * 1152 + layers(27, 1024, 1152, 4304) + pooled(1024, 1152, 4304)) + 2 * 1329 * (1152 * 3072 + 3072**2)
+        + halved(256, 1024, 80, 1024) + separable_conformer(24, 256, 1024, 1536) + 2 * 256 * (1024 * 3072 + 3072**2)
+        + text(3072, 8192, 32, 24, 8, 128, 200064, 4096),
+        "got-ocr-2.0": sam(768, 3072, 64, 14, 4, 12, 256) + 2 * 9 * (1024 * 256 * 512 + 256 * 512 * 1024) + 2 * 256 * 1024**2
+        + text(1024, 2816, 24, 16, 16, 64, 151860, 4096),
+        "deepseek-ocr": sam(768, 3072, 64, 14, 4, 12, 256) + 2 * 9 * (1024 * 256 * 512 + 256 * 512 * 1024) + layers(24, 257, 1024, 4096) + 2 * 256 * 2048 * 1280
+        + text(1280, 0, 12, 10, 10, 128, 129280, 4096) + 6 * 4096 * 1280 * 6848 + 11 * experts(4096, 1280, 896, 64, 8),
+        "florence-2-base": davit([128, 256, 512, 1024], [1, 1, 9, 1], [4, 8, 16, 32], 24, 12) + 2 * 577 * 1024 * 768
+        + two_stacks(1024, 1024, 768, 12, 12, 64, 51289, 6, 6) + 6 * 4 * 1024 * 768 * (3072 + 3072),
+        # Six of 64 experts of the text, and of images; two of all tokens.
+        "ernie-4.5-vl-28b-a3b": 2 * 1024 * 588 * 1280 + layers(32, 1024, 1280, 5120) + 2 * 256 * (5 * 5120**2 + 5120 * 2560)
+        + text(2560, 0, 28, 20, 4, 128, 103424, 4096) + 6 * 4096 * 2560 * 12288
+        + 27 * (2 * 4096 * 2560 * 64 + 6 * 6 * 2560 * (3840 * 1536 + 256 * 512) + 6 * 4096 * 2560 * 3072),
         # A part of an image of 32 x 32 patches, of which all four projections of attention are read by 64 queries.
         "minicpm-v-2.6": 2 * 1024 * 588 * 1152 + layers(27, 1024, 1152, 4304) + 2 * 1024 * 1152 * 3584 + 4 * 1024 * 3584**2
         + 6 * 64 * 3584**2 + 4 * 64 * 1024 * 3584 + text(3584, 18944, 28, 28, 4, 128, 151666, 4096),
@@ -446,6 +506,11 @@ def main():
         # The image and the prompt see each other.
         "paligemma-3b-224": 2 * 256 * 588 * 1152 + layers(27, 256, 1152, 4304) + 2 * 256 * 1152 * 2048
         + text(2048, 16384, 18, 8, 1, 256, 257216, 4096) + 18 * 4 * 2048 * 256 * 255 // 2,
+        # In place of the head a matrix of 128 columns.
+        "colpali-3b": 2 * 1024 * 588 * 1152 + layers(27, 1024, 1152, 4304) + 2 * 1024 * 1152 * 2048
+        + text(2048, 16384, 18, 8, 1, 256, 128, 4096) + 18 * 4 * 2048 * 1024 * 1023 // 2,
+        "colqwen2-2b": 2 * 1024 * 1176 * 1280 + layers(32, 1024, 1280, 5120) + 2 * 256 * (5120**2 + 5120 * 1536)
+        + text(1536, 8960, 28, 12, 2, 128, 128, 4096),
         "qwen2-audio-7b": whisper_before(1280, 32, 1500, 128) + 2 * 750 * 1280 * 4096
         + text(4096, 11008, 32, 32, 32, 128, 156032, 4096),
         "voxtral-mini-3b": whisper_before(1280, 32, 1500, 128) + 2 * 375 * (5120 * 3072 + 3072**2)

@@ -898,6 +898,148 @@ def granite_speech(c):
     return encoder + reader + linear(Q, t["hidden_size"]) + closed_forms.granite(t)[0]
 
 
+def phi4_multimodal(c):
+    """A tower with a head that nobody reads, two learned tokens and two matrices; a Conformer with two biases of each gate, and matrices of
+    sounds with images and without; adapters are left out."""
+    v = {"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "image_size": 448, "patch_size": 14, "num_channels": 3} | (c.get("vision_config") or {})
+    a = {"hidden_size": 1024, "intermediate_size": 1536, "num_blocks": 24, "num_attention_heads": 16, "kernel_size": 3, "input_size": 80, "bias_max_distance": 1000,
+         "bias_symmetric": False, "nemo_conv_channels": 1024} | (c.get("audio_config") or {})
+    t = {"vocab_size": 200064, "hidden_size": 3072, "intermediate_size": 8192, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8} | c
+    V, D, W = v["hidden_size"], a["hidden_size"], t["hidden_size"]
+    head = V + linear(V, 3 * V) + linear(V, V) + norm(V) + linear(V, v["intermediate_size"]) + linear(v["intermediate_size"], V)
+    tower = linear(v["num_channels"] * v["patch_size"] ** 2, V) + (v["image_size"] // v["patch_size"]) ** 2 * V + layers_of(v) + norm(V) + head
+    image = tower + 2 * V + linear(V, W) + linear(W, W)
+    C, left = a["nemo_conv_channels"], -(-a["input_size"] // 8)
+    layer = 2 * (norm(D) + linear(D, 2 * a["intermediate_size"]) + linear(a["intermediate_size"], D)) + norm(D) + 4 * linear(D, D) + norm(D)
+    layer += norm(D) + linear(D, 2 * D) + 2 * D + linear(a["kernel_size"], D) + 2 * linear(D, D)
+    sound = linear(9, C) + 2 * (linear(9, C) + linear(C, C)) + linear(C * left, D) + a["num_blocks"] * layer
+    sound += (1 if a["bias_symmetric"] else 2) * a["bias_max_distance"] * a["num_attention_heads"] + 2 * (linear(D, W) + linear(W, W))
+    return image + sound + closed_forms.phi3(t)[0]
+
+
+def phi4mm(c):
+    """The same, whose encoder of sound has other names."""
+    a = (c.get("audio_processor") or {}).get("config") or {}
+    names = {"attention_dim": "hidden_size", "attention_heads": "num_attention_heads", "linear_units": "intermediate_size"}
+    sound = {names.get(key, key): value for key, value in a.items()}
+    for group, key, name in (("nemo_conv_settings", "conv_channels", "nemo_conv_channels"), ("relative_attention_bias_args", "t5_bias_max_distance", "bias_max_distance")):
+        if a.get(group):
+            sound[name] = a[group][key]
+    return phi4_multimodal({"num_key_value_heads": c.get("num_attention_heads", 32)} | c | {"audio_config": sound})
+
+
+def ernie4_5_vl_moe(c):
+    """A tower with LayerNorm, two pairs of matrices with norms and one more, and two sets of experts in each layer but dense ones."""
+    v = {"depth": 32, "hidden_size": 1280, "in_channels": 3, "patch_size": 14, "spatial_merge_size": 2} | (c.get("vision_config") or {})
+    t = {"vocab_size": 103424, "hidden_size": 2560, "intermediate_size": 12288, "num_hidden_layers": 28, "num_attention_heads": 20, "num_key_value_heads": 4,
+         "moe_intermediate_size": [1536, 512], "moe_num_experts": 64, "moe_num_shared_experts": 2} | c | (c.get("text_config") or {})
+    D, W = v["hidden_size"], t["hidden_size"]
+    wide = v["spatial_merge_size"] ** 2 * D
+    tower = v["in_channels"] * v["patch_size"] ** 2 * D + v["depth"] * block(D, v.get("intermediate_size", 4 * D)) + norm(D)
+    resampler = 3 * linear(wide, wide) + linear(2 * wide, wide) + 2 * norm(wide) + linear(wide, W) + W
+    X = t["moe_num_experts"][0] if isinstance(t["moe_num_experts"], list) else t["moe_num_experts"]
+    kinds = t.get("mlp_layer_types") or ["dense"] + ["sparse"] * (t["num_hidden_layers"] - 1)
+    bias = t.get("use_bias", False)
+    text, image = t["moe_intermediate_size"]
+
+    def gated(width):
+        return linear(W, 2 * width, bias) + linear(width, W, bias)
+
+    sparse = X * (gated(text) + gated(image)) + 2 * (W * X + X) + (gated(t["moe_num_shared_experts"] * text) if t["moe_num_shared_experts"] else 0)
+    networks = decoder(t, bias, bias, tied=c.get("tie_word_embeddings", True), ffn=lambda i: sparse if kinds[i] == "sparse" else gated(t["intermediate_size"]))
+    return tower + resampler + networks + (t["vocab_size"] if bias else 0)
+
+
+def git(c):
+    """CLIP's tower, a matrix and a norm, and BERT's layers, of which a matrix with a bias makes words."""
+    v = {"hidden_size": 768, "patch_size": 16} | (c.get("vision_config") or {})
+    D, T = c.get("hidden_size", 768), v["hidden_size"]
+    tower = image_ends(v, 1)[0] - T + norm(T) + layers_of(v | {"num_hidden_layers": v.get("num_hidden_layers", 12)}) + norm(T)
+    text = (c.get("vocab_size", 30522) + c.get("max_position_embeddings", 1024)) * D + norm(D) + layers_of({"num_hidden_layers": 6} | c)
+    return tower + linear(T, D) + norm(D) + text + (0 if c.get("tie_word_embeddings") else c.get("vocab_size", 30522) * D) + c.get("vocab_size", 30522)
+
+
+def blip(c):
+    """A ViT with biases, and BERT's layers with one more attention, a head with a matrix and a norm, and biases of words."""
+    v = {"hidden_size": 768, "image_size": 384, "patch_size": 16} | (c.get("vision_config") or {})
+    t = {"vocab_size": 30524, "hidden_size": 768, "num_hidden_layers": 12, "intermediate_size": 3072, "max_position_embeddings": 512} | (c.get("text_config") or {})
+    D, T = t["hidden_size"], v["hidden_size"]
+    tower = image_ends(v, 1)[0] + layers_of(v) + norm(T)
+    readers = t["num_hidden_layers"] * (2 * linear(D, D) + 2 * linear(T, D) + norm(D))
+    text = (t["vocab_size"] + t["max_position_embeddings"]) * D + norm(D) + layers_of(t) + readers
+    return tower + text + linear(D, D) + norm(D) + t["vocab_size"] * (1 if c.get("tie_word_embeddings", True) else 1 + D)
+
+
+def instructblip(c):
+    """BLIP-2 with a table of words and positions, and a network for them, of each layer of queries, before a Llama."""
+    v = {"hidden_size": 1408, "intermediate_size": 6144, "num_hidden_layers": 39, "patch_size": 14} | (c.get("vision_config") or {})
+    q = {"vocab_size": 30522, "hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "cross_attention_frequency": 2, "max_position_embeddings": 512} | (c.get("qformer_config") or {})
+    D, Q, t = v["hidden_size"], q["hidden_size"], llama_text(c)
+    tower = image_ends(v, 1)[0] + layers_of(v, v.get("qkv_bias", True)) + norm(D)
+    words = (q["vocab_size"] + q["max_position_embeddings"]) * Q
+    words += q["num_hidden_layers"] * (linear(Q, q["intermediate_size"]) + linear(q["intermediate_size"], Q) + norm(Q))
+    readers = len(range(0, q["num_hidden_layers"], q["cross_attention_frequency"])) * (2 * linear(Q, Q) + 2 * linear(D, Q) + norm(Q))
+    queries = (c.get("num_query_tokens") or 32) * Q + norm(Q) + layers_of(q) + readers
+    return tower + words + queries + linear(Q, t["hidden_size"]) + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
+def parakeet_ctc(c):
+    """Three convolutions, two of single channels with a matrix each, and a Conformer whose positions have a matrix and two rows of each head."""
+    e = {"hidden_size": 1024, "num_hidden_layers": 24, "intermediate_size": 4096, "attention_bias": True, "convolution_bias": True, "conv_kernel_size": 9,
+         "subsampling_conv_channels": 256, "num_mel_bins": 80} | (c.get("encoder_config") or {})
+    D, F, C, V = e["hidden_size"], e["intermediate_size"], e["subsampling_conv_channels"], c.get("vocab_size", 1025)
+    bias, conv = e["attention_bias"], e["convolution_bias"]
+    layer = 2 * (norm(D) + linear(D, F, bias) + linear(F, D, bias)) + norm(D) + 4 * linear(D, D, bias) + D * D + 2 * D
+    layer += norm(D) + linear(D, 2 * D, conv) + linear(e["conv_kernel_size"], D, conv) + norm(D) + linear(D, D, conv) + norm(D)
+    return linear(9, C) + 2 * (linear(9, C) + linear(C, C)) + linear(C * (e["num_mel_bins"] // 8), D) + e["num_hidden_layers"] * layer + linear(D, V)
+
+
+def sam_tower(v):
+    """Positions of a map, rows of relative positions of windows or of the whole in each layer, and a neck of a matrix and a convolution."""
+    v = {"hidden_size": 768, "output_channels": 256, "num_hidden_layers": 12, "num_attention_heads": 12, "image_size": 1024, "patch_size": 16, "num_channels": 3, "mlp_dim": 3072,
+         "window_size": 14, "global_attn_indexes": [2, 5, 8, 11], "qkv_bias": True, "use_abs_pos": True} | v
+    D, C, side = v["hidden_size"], v["output_channels"], v["image_size"] // v["patch_size"]
+    E, L = D // v["num_attention_heads"], v["num_hidden_layers"]
+    distances = sum(2 * (2 * (side if i in v["global_attn_indexes"] else v["window_size"]) - 1) * E for i in range(L))
+    total = linear(v["num_channels"] * v["patch_size"] ** 2, D) + (side**2 * D if v["use_abs_pos"] else 0)
+    return total + L * block(D, v["mlp_dim"], v["qkv_bias"]) + distances + D * C + 9 * C * C + 2 * norm(C)
+
+
+def got_ocr2(c):
+    """SAM's tower, two convolutions and a matrix, before a Qwen 2."""
+    t = {"vocab_size": 151860, "hidden_size": 1024, "intermediate_size": 2816, "num_hidden_layers": 24, "num_attention_heads": 16, "num_key_value_heads": 16} | (c.get("text_config") or {})
+    D, v = t["hidden_size"], c.get("vision_config") or {}
+    C = v.get("output_channels", 256)
+    return sam_tower(v) + 9 * C * 2 * C + 9 * 2 * C * D + linear(D, D) + decoder(t, qkv_bias=True, tied=c.get("tie_word_embeddings", True))
+
+
+def deepseek_ocr(c):
+    """SAM's tower and two convolutions, a CLIP tower with patches that nothing reads, one matrix and two tokens, and a text with experts."""
+    t = c["language_config"]
+    D, X, width = t["hidden_size"], t["n_routed_experts"], t["moe_intermediate_size"]
+    clip = 1024 + 3 * 14**2 * 1024 + 257 * 1024 + norm(1024) + 24 * block(1024, 4096)
+    experts = X * (3 * D * width + D) + 3 * D * t["n_shared_experts"] * width
+    text = decoder(t, tied=c.get("tie_word_embeddings", False), ffn=lambda i: 3 * D * t["intermediate_size"] if i < t["first_k_dense_replace"] else experts)
+    return sam_tower({}) + 9 * 256 * 512 + 9 * 512 * 1024 + clip + linear(2048, D) + 2 * D + text
+
+
+def deepseek_with_images(c):
+    return (deepseek_ocr if (c.get("vision_config") or {}).get("model_name") == "deeplip_b_l" else deepseek_vl_v2)(c)
+
+
+def florence2(c):
+    """Four stages of overlapping patches with a norm each, whose layers have two networks, two attentions and four convolutions of each channel; rows and columns
+    of positions, a matrix and a norm, before BART."""
+    v = {"in_channels": 3, "depths": [1, 1, 9, 1], "patch_size": [7, 3, 3, 3], "embed_dim": [128, 256, 512, 1024], "mlp_ratio": 4, "qkv_bias": True, "projection_dim": 1024,
+         "max_position_embeddings": 50} | (c.get("vision_config") or {})
+    total, before = 0, v["in_channels"]
+    for stage, (D, depth, size) in enumerate(zip(v["embed_dim"], v["depths"], v["patch_size"])):
+        total += linear(size * size * before, D) + norm(before if stage else D) + depth * (2 * block(D, int(v["mlp_ratio"] * D), v["qkv_bias"]) + 4 * linear(9, D))
+        before = D
+    total += v["max_position_embeddings"] * before + before * v["projection_dim"] + norm(v["projection_dim"])
+    return total + bart({"model_type": "bart", "tie_word_embeddings": c.get("tie_word_embeddings", True)} | {key: value for key, value in (c.get("text_config") or {}).items() if key != "model_type"})
+
+
 def janus(c):
     """The same, of a tower whose networks are so many times as wide, and whose queries, keys and values may have no biases."""
     v, t = {"hidden_size": 1024, "num_hidden_layers": 24, "image_size": 384, "mlp_ratio": 4} | (c.get("vision_config") or {}), llama_text(c)
@@ -967,6 +1109,26 @@ def modernvbert(c):
     v, t = c.get("vision_config") or {}, {"vocab_size": 50368, "hidden_size": 768} | (c.get("text_config") or {})
     t |= {"tie_word_embeddings": c.get("tie_word_embeddings", True), "architectures": [(c.get("architectures") or ["ModernVBertModel"])[0].replace("VBert", "Bert")]}
     return siglip_tower(v, False) + c.get("pixel_shuffle_factor", 4) ** 2 * v.get("hidden_size", 768) * t["hidden_size"] + modernbert(t)
+
+
+def with_vectors_of_tokens(vlm, hidden_size):
+    """One matrix with a bias in place of the scores of the vocabulary, of a file whose models a member has."""
+    def count(c):
+        t = c["vlm_config"]
+        return vlm(t) + linear(hidden_size(t), c.get("embedding_dim") or 128)
+    return count
+
+
+def of_qwen2_images(c):
+    """Without a matrix of scores: a tower of one of two kinds, and two matrices of squares of patches."""
+    v, t = c["vision_config"], c.get("text_config") or c
+    text = decoder(t, True, tied=True)
+    if c["model_type"] == "qwen2_5_vl":
+        return qwen2_5_tower(v) + text
+    v = {"embed_dim": 1280, "depth": 32, "mlp_ratio": 4, "patch_size": 14, "spatial_merge_size": 2} | v
+    D, wide = v["embed_dim"], v["spatial_merge_size"] ** 2 * v["embed_dim"]
+    tower = 6 * v["patch_size"] ** 2 * D + v["depth"] * block(D, v["mlp_ratio"] * D)
+    return tower + norm(D) + linear(wide, wide) + linear(wide, t["hidden_size"]) + text
 
 
 def minicpmv(c):
@@ -1770,10 +1932,14 @@ FAMILIES = {
     "pixtral": pixtral, "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
     "muse_glimmer": muse_glimmer,
+    "colmodernvbert": with_vectors_of_tokens(modernvbert, lambda c: c["text_config"]["hidden_size"]),
+    "colpali": with_vectors_of_tokens(paligemma, lambda c: c["text_config"]["hidden_size"]), "colqwen2": with_vectors_of_tokens(of_qwen2_images, lambda c: (c.get("text_config") or c)["hidden_size"]),
+    "phi4_multimodal": phi4_multimodal, "phi4mm": phi4mm, "ernie4_5_vl_moe": ernie4_5_vl_moe, "ernie4_5_moe_vl": ernie4_5_vl_moe, "git": git, "blip": blip,
+    "instructblip": instructblip, "instructblipvideo": instructblip, "parakeet_ctc": parakeet_ctc, "got_ocr2": got_ocr2, "florence2": florence2,
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
     "granite_speech": granite_speech, "idefics2": idefics2, "voxtral_realtime": voxtral_realtime, "janus": janus, "modernvbert": modernvbert, "ovis2": ovis2, "perception_lm": perception_lm, "video_llama_3": video_llama_3, "videollama3_qwen2": video_llama_3, "video_llava": video_llava,
     "vipllava": vipllava, "exaone4_5": exaone4_5, "glm_ocr": glm_ocr, "glmasr": glmasr, "lighton_ocr": lighton_ocr, "musicflamingo": audioflamingo3, "qianfan_ocr": qianfan_ocr,
-    "aria": aria, "audioflamingo3": audioflamingo3, "deepseek_vl": deepseek_vl, "deepseek_vl_v2": deepseek_vl_v2, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm46v": glm4v, "glmga": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
+    "aria": aria, "audioflamingo3": audioflamingo3, "deepseek_vl": deepseek_vl, "deepseek_vl_v2": deepseek_with_images, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm46v": glm4v, "glmga": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
     "kimi_k25": kimi_k25, "kimi_vl": kimi_vl, "minicpmv": minicpmv, "molmo": molmo,
     "llava_next": llava_next, "llava_next_video": llava_next, "mistral3": mistral3, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,
     "qwen3_5": qwen3_5, "qwen3_5_moe": qwen3_5, "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,

@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 382
+RUNS = 410
 
 
 def draw_encoder(draw):
@@ -686,6 +686,97 @@ def draw_granite_speech(draw):
                                  "cross_attention_frequency": draw.choice([1, 2]), "encoder_hidden_size": width}}
 
 
+def draw_phi4_multimodal(draw):
+    text, width, patch = draw_text(draw), 8 * draw.choice([1, 3]), draw.choice([4, 7])
+    side, layers = 2 * draw.randint(1, 4) * patch, draw.randint(2, 5)
+    return text | {
+        "tie_word_embeddings": draw.random() < 0.5,
+        "vision_config": {"hidden_size": 24, "num_attention_heads": 3, "intermediate_size": draw.randint(3, 99), "num_hidden_layers": layers, "patch_size": patch, "image_size": side, "crop_size": side,
+                          "feature_layer": draw.choice([-1, -2, layers, 1])},
+        "audio_config": {"hidden_size": width, "num_attention_heads": draw.choice([2, 4]), "intermediate_size": draw.randint(3, 99), "num_blocks": draw.randint(1, 4), "kernel_size": draw.choice([3, 4]),
+                         "ext_pw_out_channel": width, "depthwise_separable_out_channel": width, "input_size": draw.choice([20, 80]), "nemo_conv_channels": draw.choice([8, 20]),
+                         "bias_max_distance": draw.choice([500, 1000]), "bias_symmetric": draw.random() < 0.5}}
+
+
+def draw_phi4mm(draw):
+    text, width = draw_text(draw), 8 * draw.choice([1, 3])
+    adapters = {"vision_lora": {"r": draw.choice([2, 5])}, "speech_lora": {"r": 3}} if draw.random() < 0.5 else {}
+    return text | adapters | {
+        "tie_word_embeddings": draw.random() < 0.5, "max_position_embeddings": 4096,
+        "audio_processor": {"name": "cascades", "config": {
+            "attention_dim": width, "attention_heads": draw.choice([2, 4]), "linear_units": draw.randint(3, 99), "num_blocks": draw.randint(1, 4), "kernel_size": draw.choice([3, 4]),
+            "ext_pw_out_channel": width, "depthwise_seperable_out_channel": width, "input_size": draw.choice([20, 80]), "nemo_conv_settings": {"conv_channels": draw.choice([8, 20])},
+            "relative_attention_bias_args": {"type": "t5", "t5_bias_max_distance": draw.choice([500, 1000])}}}}
+
+
+def draw_ernie4_5_vl(draw, of_publisher):
+    text, width = draw_text(draw), 8 * draw.choice([1, 3])
+    layers, experts = text["num_hidden_layers"], draw.choice([2, 4])
+    text |= {"moe_intermediate_size": [draw.randint(3, 40), draw.randint(3, 40)], "moe_num_experts": experts, "moe_k": draw.choice([1, 2]),
+             "moe_num_shared_experts": draw.choice([0, 1, 2]), "use_bias": draw.random() < 0.3}
+    tower = {"depth": draw.randint(1, 4), "num_heads": draw.choice([1, 2]), "patch_size": draw.choice([56, 112]), "spatial_merge_size": draw.choice([1, 2])}
+    if of_publisher:
+        return text | {"moe_num_experts": [experts, experts], "moe_layer_start_index": [1, 1], "moe_layer_end_index": [layers + 1, layers], "tie_word_embeddings": draw.random() < 0.5,
+                       "pixel_hidden_size": width, "vision_config": tower | {"embed_dim": width, "hidden_size": width, "mlp_ratio": 4}}
+    text["mlp_layer_types"] = draw.choice([None, [draw.choice(["dense", "sparse"]) for _ in range(layers - 1)] + ["sparse"]])
+    return {"text_config": text, "tie_word_embeddings": draw.random() < 0.5, "vision_config": tower | {"hidden_size": width, "intermediate_size": draw.randint(3, 99)}}
+
+
+def draw_git(draw):
+    text = draw_text(draw)
+    del text["num_key_value_heads"]
+    return text | {"max_position_embeddings": draw.randint(20, 90), "tie_word_embeddings": draw.random() < 0.5, "vision_config": draw_tower(draw)}
+
+
+def draw_blip(draw):
+    text = draw_text(draw)
+    del text["num_key_value_heads"]
+    return {"text_config": text | {"max_position_embeddings": draw.randint(20, 90)}, "tie_word_embeddings": draw.random() < 0.5, "vision_config": draw_tower(draw) | {"num_channels": 3}}
+
+
+def draw_instructblip(draw):
+    text, queries = draw_text(draw), draw_tower(draw)
+    for key in ("image_size", "patch_size", "num_channels"):
+        del queries[key]
+    tower = draw_tower(draw) | {"qkv_bias": draw.random() < 0.5}
+    del tower["num_channels"]
+    return {"num_query_tokens": draw.choice([None, 1, 5]), "text_config": text | {"model_type": "llama"}, "vision_config": tower,
+            "qformer_config": queries | {"cross_attention_frequency": draw.randint(1, 3), "vocab_size": draw.randint(50, 99), "max_position_embeddings": draw.choice([20, 64])}}
+
+
+def draw_parakeet_ctc(draw):
+    heads = draw.choice([1, 2])
+    return {"vocab_size": draw.randint(50, 99), "encoder_config": {
+        "hidden_size": 12 * heads, "num_attention_heads": heads, "num_hidden_layers": draw.randint(1, 5), "intermediate_size": draw.randint(3, 99), "attention_bias": draw.random() < 0.5,
+        "convolution_bias": draw.random() < 0.5, "conv_kernel_size": draw.choice([3, 9, 31]), "subsampling_conv_channels": draw.choice([8, 20]), "num_mel_bins": draw.choice([16, 80]),
+        "scale_input": draw.random() < 0.5}}
+
+
+def draw_got_ocr2(draw):
+    heads, layers = draw.choice([1, 2]), draw.randint(1, 5)
+    return {"text_config": draw_text(draw) | {"model_type": "qwen2"}, "tie_word_embeddings": draw.random() < 0.5,
+            "vision_config": {"hidden_size": 12 * heads, "num_attention_heads": heads, "num_hidden_layers": layers, "mlp_dim": draw.randint(3, 99), "output_channels": draw.choice([8, 20]),
+                              "patch_size": 4, "image_size": 4 * draw.randint(3, 9), "window_size": draw.choice([2, 3]), "qkv_bias": draw.random() < 0.5, "use_abs_pos": draw.random() < 0.5,
+                              "global_attn_indexes": sorted(draw.sample(range(layers), draw.randint(0, layers)))}}
+
+
+def draw_deepseek_ocr(draw):
+    text = draw_text(draw)
+    text["num_key_value_heads"] = text["num_attention_heads"]
+    return {"tile_tag": "2D", "tie_word_embeddings": draw.random() < 0.5, "vision_config": {"model_type": "vision", "model_name": "deeplip_b_l", "image_size": 1024},
+            "language_config": text | {"n_routed_experts": 4, "num_experts_per_tok": 2, "n_shared_experts": draw.choice([1, 2]), "moe_intermediate_size": 20, "first_k_dense_replace": draw.randint(0, 3),
+                                       "use_mla": False, "kv_lora_rank": None, "q_lora_rank": None, "qk_nope_head_dim": 0, "qk_rope_head_dim": 0, "v_head_dim": 0},
+            "projector_config": {"projector_type": "linear", "n_embed": text["hidden_size"]}}
+
+
+def draw_florence2(draw):
+    text, heads = draw_bart(draw), [draw.choice([1, 2]) for _ in range(4)]
+    tied = text.pop("tie_word_embeddings")
+    return {"text_config": text | {"model_type": "bart", "max_position_embeddings": draw.randint(578, 640)}, "tie_word_embeddings": tied,
+            "vision_config": {"depths": [draw.randint(1, 2) for _ in range(4)], "embed_dim": [8 * H for H in heads], "num_heads": heads, "num_groups": [4 * H for H in heads], "window_size": draw.choice([5, 12]),
+                              "mlp_ratio": draw.choice([2, 4]), "qkv_bias": draw.random() < 0.5, "projection_dim": text["d_model"], "max_position_embeddings": draw.choice([24, 50])}}
+
+
 def draw_janus(draw):
     text, tower = draw_text(draw), draw_square_tower(draw, draw.randint(2, 5)) | {"mlp_ratio": draw.choice([2, 4]), "attention_bias": draw.random() < 0.5}
     del tower["intermediate_size"]
@@ -784,6 +875,26 @@ def draw_paligemma(draw):
     text = draw_text(draw) | {"model_type": "gemma", "head_dim": draw.choice([8, 24])}
     return {"projection_dim": text["hidden_size"], "hidden_size": 9, "text_config": text,
             "vision_config": draw_tower(draw) | {"model_type": "siglip_vision_model", "vision_use_head": False}}
+
+
+def draw_vectors_of_tokens(draw, kind, vlm):
+    return {"embedding_dim": draw.choice([None, 20]), "vlm_config": {"model_type": kind} | vlm}
+
+
+def draw_colqwen2(draw):
+    text, merge = draw_text(draw), draw.choice([1, 2])
+    common = {"text_config": text, "tie_word_embeddings": draw.random() < 0.5}
+    if draw.random() < 0.5:
+        tower = draw_qwen2_5_omni_thinker(draw)["vision_config"] | {"out_hidden_size": text["hidden_size"]}
+        return draw_vectors_of_tokens(draw, "qwen2_5_vl", common | {"vision_config": tower})
+    return draw_vectors_of_tokens(draw, "qwen2_vl", common | {"vision_config": {
+        "embed_dim": 24, "depth": draw.randint(1, 5), "mlp_ratio": draw.randint(1, 4), "num_heads": 3, "hidden_size": text["hidden_size"], "patch_size": draw.choice([28, 56]), "spatial_merge_size": merge}})
+
+
+def draw_colmodernvbert(draw):
+    vlm = draw_modernvbert(draw)
+    del vlm["architectures"]
+    return draw_vectors_of_tokens(draw, "modernvbert", vlm)
 
 
 def draw_blip2(draw):
@@ -1272,12 +1383,16 @@ DRAWS = {
     "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
     "muse_glimmer": draw_muse_glimmer,
+    "colmodernvbert": draw_colmodernvbert, "colpali": lambda draw: draw_vectors_of_tokens(draw, "paligemma", draw_paligemma(draw)), "colqwen2": draw_colqwen2,
+    "phi4_multimodal": draw_phi4_multimodal, "phi4mm": draw_phi4mm, "ernie4_5_vl_moe": lambda draw: draw_ernie4_5_vl(draw, False),
+    "ernie4_5_moe_vl": lambda draw: draw_ernie4_5_vl(draw, True), "git": draw_git, "blip": draw_blip, "instructblip": draw_instructblip, "instructblipvideo": draw_instructblip,
+    "parakeet_ctc": draw_parakeet_ctc, "got_ocr2": draw_got_ocr2, "florence2": draw_florence2,
     "lfm2-vl": draw_lfm2_vl, "blip-2": draw_blip2, "fuyu": draw_fuyu, "gemma4": draw_gemma4,
     "granite_speech": draw_granite_speech, "idefics2": draw_idefics2, "voxtral_realtime": draw_voxtral_realtime, "janus": draw_janus, "modernvbert": draw_modernvbert, "ovis2": draw_ovis2, "perception_lm": draw_perception_lm, "video_llama_3": draw_video_llama_3,
     "video_llava": draw_video_llava, "vipllava": draw_vipllava,
     "exaone4_5": draw_exaone4_5, "glm_ocr": draw_glm_ocr, "glmasr": draw_glmasr, "lighton_ocr": draw_lighton_ocr, "musicflamingo": draw_musicflamingo,
     "qianfan_ocr": draw_qianfan_ocr,
-    "aria": draw_aria, "audioflamingo3": draw_audioflamingo3, "deepseek_vl": draw_deepseek_vl, "deepseek_vl_v2": draw_deepseek_vl_v2, "paddleocr_vl": draw_paddleocr_vl, "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm46v": draw_glm46v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
+    "aria": draw_aria, "audioflamingo3": draw_audioflamingo3, "deepseek_vl": draw_deepseek_vl, "deepseek_vl_v2": lambda draw: (draw_deepseek_ocr if draw.random() < 0.5 else draw_deepseek_vl_v2)(draw), "paddleocr_vl": draw_paddleocr_vl, "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm46v": draw_glm46v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
     "internvl": draw_internvl, "internvl_chat": draw_internvl_chat, "qwen2_5_omni": draw_qwen2_5_omni, "qwen2_5_omni_thinker": draw_qwen2_5_omni_thinker,
     "qwen3_omni_moe": draw_qwen3_omni_moe, "qwen3_omni_moe_thinker": draw_qwen3_omni_moe_thinker, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "minicpmv": draw_minicpmv, "molmo": draw_molmo, "llava_next": draw_llava_next, "llava_next_video": draw_llava_next, "mistral3": draw_mistral3, "llava_onevision": draw_llava_onevision,
     "mllama": draw_mllama,
