@@ -587,7 +587,8 @@ Error FamilyReader::read() {
 
 Expected<std::vector<std::string>>
 FamilyLibrary::getTypesWith(StringRef architecture) {
-  std::vector<std::string> types;
+  // Files of mT5 may name T5's class, which is T5's own all the same.
+  std::vector<std::string> types, firstTypes;
   auto add = [&](const Table &table, const Value &value) -> Error {
     std::vector<std::string> own = getTypesOf(value);
     if (own.empty())
@@ -596,12 +597,18 @@ FamilyLibrary::getTypesWith(StringRef architecture) {
     if (!merged)
       return merged.takeError();
     const Value *list = merged->find("architectures");
-    if (list && is_contained(list->list, Value::getText(architecture)))
-      types.push_back(own.front());
+    Value wanted = Value::getText(architecture);
+    if (!list || !is_contained(list->list, wanted))
+      return Error::success();
+    types.push_back(own.front());
+    if (list->list.front() == wanted)
+      firstTypes.push_back(own.front());
     return Error::success();
   };
   if (Error error = forEachShown(add))
     return std::move(error);
+  if (firstTypes.size() == 1)
+    return firstTypes;
   llvm::sort(types);
   types.erase(llvm::unique(types), types.end());
   return types;

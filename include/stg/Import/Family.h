@@ -128,7 +128,8 @@ public:
   /// one that has none.
   llvm::Expected<std::optional<Family>> find(llvm::StringRef type,
                                              const Value &config);
-  /// The types, sorted, whose tables are for an architecture: one of each.
+  /// The types, sorted, whose tables are for an architecture: one of each; or
+  /// that of the only table whose first architecture it is.
   llvm::Expected<std::vector<std::string>>
   getTypesWith(llvm::StringRef architecture);
   /// All types, sorted.
