@@ -65,6 +65,9 @@ MODULES = [
     (r"GPT OSS 120B DGX-(GB200|B200|H100) 26.0[24]", "layernorm,moe_act"),
     (r"", ""),
 ]
+# Ops whose results are on the host (offload_modules): what grouped products make before the activation, which is
+# replayed.
+OFFLOADED = [(r"Nemotron_3_Ultra", "fc1")]
 # Modules that predict further tokens, of one set of parameters where there are two
 # (mtp_use_repeated_layer); Kimi K2 has none, and its layers are divided as if.
 MODULES_AHEAD = {"deepseek-v3": 1, "deepseek-v4-flash": 1, "kimi-k2": 0, "nemotron-3.5-lightning-30b-a3b": 2, "nemotron-3-super-120b-a12b": 2,
@@ -149,6 +152,8 @@ def get_flags(row):
         flags.append("--lora=rank=16,targets=qkv_proj:o_proj")
     if modules := next(modules for pattern, modules in MODULES if re.match(pattern, recipe)):
         flags += ["--recompute=selective", f"--recompute-modules={modules}"]
+    if names := next((names for pattern, names in OFFLOADED if re.match(pattern, recipe)), None):
+        flags += ["--offload=activations", f"--offload-saved={names}"]
     preset = "megatron" if ep == 1 else next(preset for pattern, preset in RECIPES if re.match(pattern, recipe))
     return flags + [f"--preset={preset}"]
 

@@ -1039,6 +1039,9 @@ bool GraphCompiler::canBeLinked(uint32_t repeat, uint32_t firstSlot,
     for (const Output &output : wiring.outputs)
       own.insert(output.slot.index);
     StringRef made = program.nodes[ahead.node].phase;
+    // What is replayed is in the backward pass.
+    if (made == "recompute")
+      made = "bwd";
     if (made.empty() || (!phase.empty() && made != phase))
       return false;
     phase = made;
