@@ -67,7 +67,7 @@ MODULES = [
 ]
 # Ops whose results are on the host (offload_modules): what grouped products make before the activation, which is
 # replayed.
-OFFLOADED = [(r"Nemotron_3_Ultra", "fc1")]
+OFFLOADED = [(r"Nemotron_3_Ultra", "fc1"), (r"", "")]
 # Modules that predict further tokens, of one set of parameters where there are two
 # (mtp_use_repeated_layer); Kimi K2 has none, and its layers are divided as if.
 MODULES_AHEAD = {"deepseek-v3": 1, "deepseek-v4-flash": 1, "kimi-k2": 0, "nemotron-3.5-lightning-30b-a3b": 2, "nemotron-3-super-120b-a12b": 2,
@@ -93,6 +93,11 @@ def read_rows(paths):
                     heads = cells
                 elif line.startswith("| DGX") and len(cells) == len(heads):
                     yield dict(zip(heads, cells), model=model, kind=kind, release=release)
+
+
+def find_first(table, recipe):
+    """What stands behind the first pattern that matches."""
+    return next(value for pattern, value in table if re.match(pattern, recipe))
 
 
 def get_number(row, name, missing=1):
@@ -150,11 +155,11 @@ def get_flags(row):
         flags.append("--product-dtype=f4E2M1FN")
     if row["kind"] == "LoRA":
         flags.append("--lora=rank=16,targets=qkv_proj:o_proj")
-    if modules := next(modules for pattern, modules in MODULES if re.match(pattern, recipe)):
+    if modules := find_first(MODULES, recipe):
         flags += ["--recompute=selective", f"--recompute-modules={modules}"]
-    if names := next((names for pattern, names in OFFLOADED if re.match(pattern, recipe)), None):
+    if names := find_first(OFFLOADED, recipe):
         flags += ["--offload=activations", f"--offload-saved={names}"]
-    preset = "megatron" if ep == 1 else next(preset for pattern, preset in RECIPES if re.match(pattern, recipe))
+    preset = "megatron" if ep == 1 else find_first(RECIPES, recipe)
     return flags + [f"--preset={preset}"]
 
 

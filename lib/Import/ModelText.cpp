@@ -59,6 +59,8 @@ private:
   std::optional<std::vector<Call>> resolveAll(ArrayRef<Statement> statements);
   std::optional<Layers> collectLayers(StringRef name,
                                       const Family::Stack &stack);
+  /// The layers of a stack, which are collected once; null if that fails.
+  const Layers *getLayers(const std::string &name);
   bool collectInputs();
   bool collectSymbols();
   bool collectLeftOut();
@@ -84,7 +86,8 @@ private:
   std::vector<std::string> inputs, leftOut;
   std::string symbols, values;
   StringSet<> usedTypes, usedFiles;
-  StringMap<unsigned> numbers;   ///< Of the values of a variable.
+  std::map<std::string, Layers> layersOf; ///< By stack.
+  StringMap<unsigned> numbers;            ///< Of the values of a variable.
   StringMap<unsigned> loopNames; ///< How many loops outside others have a name.
 };
 } // namespace
@@ -201,6 +204,17 @@ std::optional<Layers> ModelPrinter::collectLayers(StringRef name,
   if (layers.kinds.size() == 1)
     layers.names.front() = name.str();
   return layers;
+}
+
+const Layers *ModelPrinter::getLayers(const std::string &name) {
+  auto it = layersOf.find(name);
+  if (it == layersOf.end()) {
+    std::optional<Layers> layers = collectLayers(name, family.stacks.at(name));
+    if (!layers)
+      return nullptr;
+    it = layersOf.emplace(name, std::move(*layers)).first;
+  }
+  return &it->second;
 }
 
 bool ModelPrinter::collectInputs() {
@@ -388,7 +402,7 @@ void ModelPrinter::printLoops(ArrayRef<LayerLoop> loops, const Layers &layers,
 
 bool ModelPrinter::printStack(const Call &call, Values &values) {
   const Family::Stack &stack = family.stacks.at(call.callee);
-  std::optional<Layers> layers = collectLayers(call.callee, stack);
+  const Layers *layers = getLayers(call.callee);
   if (!layers)
     return false;
   ArrayRef<unsigned> order(layers->order);
@@ -438,7 +452,7 @@ bool ModelPrinter::printModuleLayers() {
   for (const auto &[stackName, stack] : family.stacks) {
     if (!stack.next)
       continue;
-    std::optional<Layers> layers = collectLayers(stackName, stack);
+    const Layers *layers = getLayers(stackName);
     if (!layers)
       return false;
     if (layers->next && *layers->next != layers->order.back())

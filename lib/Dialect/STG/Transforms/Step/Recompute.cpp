@@ -96,11 +96,10 @@ private:
   /// What policy=alternate, or policy=needed, saves of the body of a layer.
   DenseSet<Operation *> getAlternate(Block &body) const;
   DenseSet<Operation *> getSaved(Block &body);
-  /// What is replayed of a layer of which parts are.
-  SmallVector<LayerModule> getModules(ScanOpInterface forward);
-  /// Adds what kernels of convolutions do not save, if they are not of others.
-  void addConvolutions(ScanOpInterface forward,
-                       SmallVector<LayerModule> &modules);
+  /// What is replayed of a layer that is not replayed as a whole: parts that
+  /// are named, and what kernels of convolutions do not save.
+  SmallVector<LayerModule> getModules(ScanOpInterface forward,
+                                      RecomputeChoice choice);
   LogicalResult checkModules();
 
   /// Of the ops that are saved by policy=alternate.
@@ -435,13 +434,11 @@ void Recompute::recomputeIn(Region &region, ScanPair *outer,
       pair.replayAll();
       continue;
     }
-    SmallVector<LayerModule> modules;
-    if (own == RecomputeChoice::Selective)
-      modules = getModules(forward);
-    if (own == RecomputeChoice::Selective || own == RecomputeChoice::None)
-      addConvolutions(forward, modules);
-    if (!modules.empty())
+    if (SmallVector<LayerModule> modules = getModules(forward, own);
+        !modules.empty()) {
+      replays = true;
       pair.replayModules(modules);
+    }
     if (own == RecomputeChoice::Alternate)
       pair.replayBut(getAlternate(forward.getLoopBlock()));
     if (own == RecomputeChoice::Needed)
@@ -450,42 +447,34 @@ void Recompute::recomputeIn(Region &region, ScanPair *outer,
   }
 }
 
-static void sortModules(SmallVector<LayerModule> &modules) {
-  llvm::sort(modules, [](const LayerModule &a, const LayerModule &b) {
+SmallVector<LayerModule> Recompute::getModules(ScanOpInterface forward,
+                                               RecomputeChoice choice) {
+  SmallVector<LayerModule> found;
+  DenseSet<Operation *> taken;
+  auto add = [&](LayerModule module) {
+    if (taken.contains(module.ops.front()))
+      return;
+    taken.insert_range(module.ops);
+    found.push_back(std::move(module));
+  };
+  const bool ofParts = choice == RecomputeChoice::Selective;
+  if (ofParts) {
+    for (const NamedValue &value : getNamedValues<RecomputeModule>()) {
+      RecomputeModules kind = *parseRecomputeModules(StringRef(value.name));
+      if (!findModules(forward, kind).empty())
+        present.merge(kind);
+    }
+    llvm::for_each(findModules(forward, kinds), add);
+    for (Operation &op : forward.getLoopBlock())
+      if (llvm::is_contained(ops, op.getName().getStringRef()))
+        add({{&op}});
+  }
+  if (convolutions && (ofParts || choice == RecomputeChoice::None))
+    llvm::for_each(findConvolutions(forward), add);
+  llvm::sort(found, [](const LayerModule &a, const LayerModule &b) {
     return a.ops.front()->isBeforeInBlock(b.ops.front());
   });
-}
-
-SmallVector<LayerModule> Recompute::getModules(ScanOpInterface forward) {
-  for (const NamedValue &value : getNamedValues<RecomputeModule>()) {
-    RecomputeModules kind = *parseRecomputeModules(StringRef(value.name));
-    if (!findModules(forward, kind).empty())
-      present.merge(kind);
-  }
-  SmallVector<LayerModule> found = findModules(forward, kinds);
-  DenseSet<Operation *> taken;
-  for (const LayerModule &module : found)
-    taken.insert_range(module.ops);
-  for (Operation &op : forward.getLoopBlock())
-    if (llvm::is_contained(ops, op.getName().getStringRef()) &&
-        !taken.contains(&op))
-      found.push_back({{&op}});
-  sortModules(found);
   return found;
-}
-
-void Recompute::addConvolutions(ScanOpInterface forward,
-                                SmallVector<LayerModule> &modules) {
-  if (!convolutions)
-    return;
-  DenseSet<Operation *> taken;
-  for (const LayerModule &module : modules)
-    taken.insert_range(module.ops);
-  for (LayerModule &module : findConvolutions(forward))
-    if (!taken.contains(module.ops.front()))
-      modules.push_back(std::move(module));
-  sortModules(modules);
-  replays |= !modules.empty();
 }
 
 /// A module that is named and that no layer has is an error; `all` are those
