@@ -314,16 +314,19 @@ bool ProgramTimes::runCollective(uint32_t node) {
   return true;
 }
 
-/// One after the other, in the order of the program.
+/// Those of one direction follow each other in the order of the program.
 void ProgramTimes::runTransfer(uint32_t node) {
   const NodeTime &time = times[node];
-  auto [start, before] = getStart(node, clock.transfer, lastTransfer);
+  const bool isLoad = program.nodes[node].kind == NodeKind::Load;
+  Ticks &stream = isLoad ? clock.load : clock.store;
+  Value &last = isLoad ? lastLoad : lastStore;
+  auto [start, before] = getStart(node, stream, last);
   auto cause = static_cast<uint8_t>(1 + time.group);
   spending.launch += time.launch;
-  clock.transfer = start + time.time;
-  lastTransfer = {clock.transfer, cause, 0, time.time, before ? before : cause};
-  record(RecordedEvent::Transfer, node, time.group, start, clock.transfer);
-  setOutputs(node, lastTransfer);
+  stream = start + time.time;
+  last = {stream, cause, 0, time.time, before ? before : cause};
+  record(RecordedEvent::Transfer, node, time.group, start, stream);
+  setOutputs(node, last);
 }
 
 /// To or from a rank of the same class, which is at the same place.
@@ -390,7 +393,8 @@ void ProgramTimes::addRelative(Value value, Key &key) const {
 ProgramTimes::Key ProgramTimes::getSignature(const LoopFrame &frame) const {
   Key key = {getRelative({clock.message, 0})};
   addRelative(getLastCollective(), key);
-  addRelative(getLastTransfer(), key);
+  addRelative(getLastLoad(), key);
+  addRelative(getLastStore(), key);
   for (Program::Carry carry : frame.repeat->carries)
     addRelative(values[carry.yielded], key);
   for (uint32_t repeat : aheadFacts[getIndex(*frame.repeat)].repeats)
@@ -405,10 +409,7 @@ void ProgramTimes::skipTurns(const LoopFrame &frame, int64_t count,
                              const Spending &turn) {
   const Program::Repeat &repeat = *frame.repeat;
   Ticks shift = frame.lastDuration * count;
-  clock.compute += shift;
-  clock.collective += shift;
-  clock.message += shift;
-  clock.transfer += shift;
+  clock.shift(shift);
   for (Program::Carry carry : repeat.carries)
     values[carry.arg].time += shift;
   for (Program::Stack stack : repeat.stacks)
@@ -742,7 +743,8 @@ ProgramTimes::Key ProgramTimes::getKey(const Program::Call &call,
   if (facts.stepLoop != kNone)
     key.push_back(indices[facts.stepLoop]);
   addRelative(getLastCollective(), key);
-  addRelative(getLastTransfer(), key);
+  addRelative(getLastLoad(), key);
+  addRelative(getLastStore(), key);
   for (uint32_t slot : facts.externals)
     addRelative(values[slot], key);
   return key;
@@ -750,12 +752,11 @@ ProgramTimes::Key ProgramTimes::getKey(const Program::Call &call,
 
 void ProgramTimes::apply(const Program::Call &call, const Effect &effect) {
   Ticks start = clock.compute;
-  clock.compute = start + effect.clock.compute;
-  clock.collective = start + effect.clock.collective;
-  clock.message = start + effect.clock.message;
-  clock.transfer = start + effect.clock.transfer;
+  clock = effect.clock;
+  clock.shift(start);
   lastCollective = effect.lastCollective;
-  lastTransfer = effect.lastTransfer;
+  lastLoad = effect.lastLoad;
+  lastStore = effect.lastStore;
   spending.add(effect.spending);
   if (recording) {
     recording->repeat(effect.firstEvent, effect.lastEvent,
@@ -795,10 +796,11 @@ void ProgramTimes::endCall(CallFrame &frame) {
   effect.start = start;
   effect.firstEvent = firstEvent;
   effect.lastEvent = getNumEvents();
-  effect.clock = {clock.compute - start, clock.collective - start,
-                  clock.message - start, clock.transfer - start};
+  effect.clock = clock;
+  effect.clock.shift(-start);
   effect.lastCollective = lastCollective;
-  effect.lastTransfer = lastTransfer;
+  effect.lastLoad = lastLoad;
+  effect.lastStore = lastStore;
   effect.spending = spending - before;
   for (Program::Alias alias : call.results) {
     Value value = values[alias.from];

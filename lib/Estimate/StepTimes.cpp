@@ -374,7 +374,8 @@ StepTimes StepSimulation::finish() {
       continue;
     ProgramTimes &times = *run.times;
     times.waitFor(times.getLastCollective());
-    times.waitFor(times.getLastTransfer());
+    times.waitFor(times.getLastLoad());
+    times.waitFor(times.getLastStore());
     awaitMessages(run);
     recordArrivals(run);
     ClassTimes entry;

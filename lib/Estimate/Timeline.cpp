@@ -147,9 +147,18 @@ RankWriter::RankWriter(const Timeline &timeline, int64_t rank,
 
 std::string RankWriter::getStream(const RecordedEvent &event) const {
   std::string name = timeline.step.groups[event.group];
-  if (event.kind == RecordedEvent::Send)
+  switch (event.kind) {
+  case RecordedEvent::Send:
     return name + " send";
-  return event.kind == RecordedEvent::Receive ? name + " receive" : name;
+  case RecordedEvent::Receive:
+    return name + " receive";
+  case RecordedEvent::Transfer:
+    return name + (program.nodes[event.index].kind == NodeKind::Load
+                       ? " load"
+                       : " store");
+  default:
+    return name;
+  }
 }
 
 /// Messages that are under way at a time are on streams of their own.

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A rank executes nodes on streams: one for kernels, one for collectives, one
-// for messages, one for transfers from and to the host. A node starts when its
-// stream gets to it, what it reads is there, and the compute stream has reached
-// its place in the program.
+// for messages, one for loads from the host and one for stores to it. A node
+// starts when its stream gets to it, what it reads is there, and the compute
+// stream has reached its place in the program.
 //
 // Nothing is unrolled. Turns of a repeat are executed until two in a row take
 // the same time, and the rest is multiplied; a call that finds all as an
@@ -57,7 +57,13 @@ struct Spending {
 
 /// The state of a rank.
 struct Clock {
-  Ticks compute = 0, collective = 0, message = 0, transfer = 0;
+  Ticks compute = 0, collective = 0, message = 0, load = 0, store = 0;
+
+  /// Moves all streams.
+  void shift(Ticks by) {
+    for (Ticks *stream : {&compute, &collective, &message, &load, &store})
+      *stream += by;
+  }
 };
 
 class ProgramTimes {
@@ -122,10 +128,15 @@ public:
     return last;
   }
 
-  /// The same of transfers.
-  Value getLastTransfer() const {
-    Value last = lastTransfer;
-    last.time = clock.transfer;
+  /// The same of loads, and of stores.
+  Value getLastLoad() const {
+    Value last = lastLoad;
+    last.time = clock.load;
+    return last;
+  }
+  Value getLastStore() const {
+    Value last = lastStore;
+    last.time = clock.store;
     return last;
   }
 
@@ -183,7 +194,7 @@ private:
   /// What a body does from a state on, relative to the compute stream.
   struct Effect {
     Clock clock;
-    Value lastCollective, lastTransfer;
+    Value lastCollective, lastLoad, lastStore;
     llvm::SmallVector<Value, 4> results;
     Spending spending;
     /// Where it began, and what was recorded from there on.
@@ -321,7 +332,7 @@ private:
   std::vector<Ticks> arrivals;                ///< Of messages within the class.
   std::vector<uint32_t> sendChannels; ///< By channel, its other end or kNone.
   /// But for their times, which the clock has.
-  Value lastCollective, lastTransfer;
+  Value lastCollective, lastLoad, lastStore;
   std::vector<AheadFacts> aheadFacts; ///< By repeat.
   /// What was made ahead for later turns, by repeat and by its entries, in the
   /// order of turns.

@@ -134,10 +134,10 @@ void GraphImporter::findInPlace() {
 }
 
 /// True if two nodes are executed in their order without a dependency: compute
-/// nodes are a stream, collectives and sends are another, and transfers.
+/// nodes are a stream, collectives and sends together, loads, and stores.
 static bool shareStream(const ImportedNode &a, const ImportedNode &b) {
   return !a.isRecv() && !b.isRecv() && a.isComp() == b.isComp() &&
-         a.isTransfer() == b.isTransfer();
+         a.isLoad() == b.isLoad() && a.isStore() == b.isStore();
 }
 
 SmallVector<uint64_t> GraphImporter::getDeps(uint64_t position) {

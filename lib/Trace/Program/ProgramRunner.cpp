@@ -170,8 +170,10 @@ void ProgramRunner::runNode(uint32_t index, FlatNode &node) {
           tag};
   if (common.isComp())
     lastComp = nextId;
-  else if (common.isTransfer())
-    lastTransfer = nextId;
+  else if (common.kind == NodeKind::Load)
+    lastLoad = nextId;
+  else if (common.kind == NodeKind::Store)
+    lastStore = nextId;
   else if (common.kind != NodeKind::Recv)
     lastComm = nextId;
   if (common.kind == NodeKind::Store && !frames.empty())
@@ -179,11 +181,12 @@ void ProgramRunner::runNode(uint32_t index, FlatNode &node) {
   ++nextId;
 }
 
-/// Compute nodes are a stream, and so are collectives and sends together, and
-/// transfers. A receive, a load, and a collective that waits for no node, is
-/// issued when the compute stream has come to its place: what it makes takes
-/// memory from then on. At the start of a turn the compute stream waits for the
-/// stores of the turn before the last, so that few buffers wait for theirs.
+/// Compute nodes are a stream, and so are collectives and sends together,
+/// loads, and stores: a link has both directions at a time. A receive, a load,
+/// and a collective that waits for no node, is issued when the compute stream
+/// has come to its place: what it makes takes memory from then on. At the start
+/// of a turn the compute stream waits for the stores of the turn before the
+/// last, so that few buffers wait for theirs.
 void ProgramRunner::addControl(const NodeTemplate &node) {
   ctrlDeps.clear();
   auto add = [&](uint32_t id) {
@@ -193,10 +196,11 @@ void ProgramRunner::addControl(const NodeTemplate &node) {
   if (node.isComp()) {
     add(lastComp);
     add(std::exchange(awaitedStore, kNone));
-  } else if (node.isTransfer()) {
-    add(lastTransfer);
-    if (node.kind == NodeKind::Load)
-      add(lastComp);
+  } else if (node.kind == NodeKind::Load) {
+    add(lastLoad);
+    add(lastComp);
+  } else if (node.kind == NodeKind::Store) {
+    add(lastStore);
   } else {
     if (node.kind != NodeKind::Recv)
       add(lastComm);

@@ -178,9 +178,10 @@ private:
 
   uint32_t numStates = 0;
   uint32_t nextId = 0;
-  /// The last compute node, the last that occupies the network, and the last
-  /// transfer.
-  uint32_t lastComp = kNone, lastComm = kNone, lastTransfer = kNone;
+  /// The last node of each stream: compute nodes, those that occupy the
+  /// network, loads, and stores.
+  uint32_t lastComp = kNone, lastComm = kNone, lastLoad = kNone,
+           lastStore = kNone;
   uint32_t awaitedStore = kNone; ///< By the next compute node.
   /// By repeat, the index of its iteration; empty where nobody asks.
   std::vector<int64_t> indices;

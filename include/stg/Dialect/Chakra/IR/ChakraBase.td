@@ -32,9 +32,9 @@ def Chakra_Dialect : Dialect {
     iteration of a repeat. There are no views and no copies: what is not a node
     costs nothing and is not here.
 
-    Program order is the order of execution of each of the three streams of a rank
-    (compute, communication, transfers to and from the host). An SSA use is a dependency that is needed for
-    correctness.
+    Program order is the order of execution of each of the four streams of a rank
+    (compute, communication, loads from the host, stores to it). An SSA use is a
+    dependency that is needed for correctness.
 
     ```mlir
     chakra.graph @ranks mesh = #sym.mesh<tp = 8, dp = 4> {
