@@ -77,7 +77,7 @@ bool StepSimulation::findTokens() {
 /// large an axis.
 static MailKey getTokenKey(uint32_t sender, uint32_t turn) {
   constexpr uint64_t way = uint64_t(255) << 32;
-  return {uint64_t(sender) << 40 | way, turn};
+  return {uint64_t(sender) << kSenderShift | way, turn};
 }
 
 /// What a class has sampled for a micro-batch is there: its stream of kernels
@@ -90,7 +90,8 @@ void StepSimulation::returnTokens(ClassRun &run, uint32_t turn) {
   ProgramTimes::Value arrival = {
       run.times->getClock().compute + tokens->time.time,
       static_cast<uint8_t>(ProgramTimes::kMessage + tokens->time.group)};
-  mail[getTokenKey(run.index, turn)].arrivals.push_back(arrival.time);
+  mail[getMailbox(getTokenKey(run.index, turn))].arrivals.push_back(
+      arrival.time);
   if (execution.blockingMessages)
     run.times->waitFor(arrival);
   enqueue(programs.getPartition().getClass(
@@ -126,7 +127,8 @@ void StepSimulation::receiveTokens(ClassRun &run, const Program::State &state) {
   const uint32_t sender = programs.getPartition().getClass(
       space.getNeighbour(rank, tokens->axis, tokens->from - tokens->to));
   run.asked.emplace_back().push_back(
-      {getTokenKey(sender, turn), run.ends.size() - 1});
+      {getMailbox(getTokenKey(sender, turn)),
+       static_cast<uint32_t>(run.ends.size() - 1)});
   run.times->getValue(state.slot) = {
       0, static_cast<uint8_t>(ProgramTimes::kMessage + tokens->time.group),
       static_cast<uint32_t>(run.asked.size())};

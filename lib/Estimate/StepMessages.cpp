@@ -50,8 +50,29 @@ MailKey StepSimulation::getKey(const ClassRun &run, uint32_t sender,
   const NodeTemplate &node = run.source->program.nodes[number];
   const Channel &channel = run.source->program.channels[node.channel];
   uint64_t way = (uint64_t(channel.key.axis) << 32) | channel.key.direction;
-  return {uint64_t(sender) << 40 | way,
+  return {uint64_t(sender) << kSenderShift | way,
           channel.key.channel + int64_t(turn) * channel.stride};
+}
+
+uint32_t StepSimulation::getMailbox(MailKey key) {
+  auto [it, isNew] =
+      mailNumbers.try_emplace(key, static_cast<uint32_t>(mail.size()));
+  if (isNew)
+    mail.push_back({static_cast<uint32_t>(key.first >> kSenderShift), {}, {}});
+  return it->second;
+}
+
+/// The classes that have the other ends of a message and are executed.
+ArrayRef<uint32_t> StepSimulation::getPresentPeers(ClassRun &run,
+                                                   uint32_t number) {
+  const NodeTemplate &node = run.source->program.nodes[number];
+  run.peers.resize(run.source->program.channels.size());
+  auto &peers = run.peers[node.channel];
+  if (!peers) {
+    peers.emplace(getPeers(run.index, node));
+    llvm::erase_if(*peers, [&](uint32_t peer) { return runs[peer].isLeftOut; });
+  }
+  return *peers;
 }
 
 /// A receive only asks for its message: it is posted before it is needed, and
@@ -59,8 +80,7 @@ MailKey StepSimulation::getKey(const ClassRun &run, uint32_t sender,
 void StepSimulation::runMessage(ClassRun &run, uint32_t number, uint32_t turn,
                                 bool isQueued) {
   const NodeTemplate &node = run.source->program.nodes[number];
-  SmallVector<uint32_t> peers = getPeers(run.index, node);
-  llvm::erase_if(peers, [&](uint32_t peer) { return runs[peer].isLeftOut; });
+  ArrayRef<uint32_t> peers = getPresentPeers(run, number);
   if (peers.empty())
     return run.times->setOutputs(number, {});
   ProgramTimes &times = *run.times;
@@ -70,8 +90,10 @@ void StepSimulation::runMessage(ClassRun &run, uint32_t number, uint32_t turn,
   if (node.kind != NodeKind::Send) {
     auto &asked = run.asked.emplace_back();
     for (uint32_t peer : peers) {
-      MailKey key = getKey(run, peer, number, turn);
-      asked.push_back({key, run.numAsked[key]++});
+      uint32_t box = getMailbox(getKey(run, peer, number, turn));
+      if (box >= run.numAsked.size())
+        run.numAsked.resize(mail.size());
+      asked.push_back({box, run.numAsked[box]++});
     }
     if (recording) {
       run.askedEvents.push_back(times.getRecording()->size());
@@ -83,7 +105,7 @@ void StepSimulation::runMessage(ClassRun &run, uint32_t number, uint32_t turn,
     times.setOutputs(number, run.received.back());
     return;
   }
-  Mailbox &box = mail[getKey(run, run.index, number, turn)];
+  Mailbox &box = mail[getMailbox(getKey(run, run.index, number, turn))];
   Ticks start = std::max(times.getClock().compute, times.getInput(number).time);
   if (isQueued) {
     start = std::max(start, times.getClock().message);
@@ -107,11 +129,11 @@ bool StepSimulation::isThere(ClassRun &run, ProgramTimes::Value &value) {
   if (!value.pending)
     return true;
   Ticks last = 0;
-  for (const auto &[key, number] : run.asked[value.pending - 1]) {
-    const Mailbox &box = mail[key];
-    if (number >= box.arrivals.size())
+  for (auto [box, number] : run.asked[value.pending - 1]) {
+    ArrayRef<Ticks> arrivals = mail[box].arrivals;
+    if (number >= arrivals.size())
       return false;
-    last = std::max(last, box.arrivals[number]);
+    last = std::max(last, arrivals[number]);
   }
   value = {last, value.cause};
   return true;

@@ -30,8 +30,9 @@ namespace stg {
 
 /// The messages that one class sends over a channel.
 struct Mailbox {
-  llvm::SmallVector<Ticks, 2> arrivals;
-  llvm::SmallVector<uint32_t, 2> sends; ///< Among the events of the sender.
+  uint32_t sender;
+  llvm::SmallVector<Ticks, 1> arrivals;
+  llvm::SmallVector<uint32_t, 0> sends; ///< Among the events of the sender.
 };
 
 /// Classes that wait for each other, at a collective or, in a loop, for what
@@ -56,6 +57,7 @@ struct ClassGroups {
 
 /// Sender, axis and direction, and the number of the channel.
 using MailKey = std::pair<uint64_t, uint64_t>;
+constexpr unsigned kSenderShift = 40; ///< In the first number.
 
 /// The mask, the group of classes, and which of their gatherings it is.
 using GatheringKey = std::tuple<trace::AxisMask, uint32_t, size_t>;
@@ -94,13 +96,16 @@ struct ClassRun {
   bool isUnderWay = false;
   Ticks stepStart = 0;
   uint32_t stepEvent = 0;
-  /// Messages that have been asked for: where from, and which one there. Ranks
+  /// By channel: the classes at its other ends that are executed, once it has
+  /// been asked.
+  std::vector<std::optional<llvm::SmallVector<uint32_t, 1>>> peers;
+  /// Messages that have been asked for: the mailbox, and which one there. Ranks
   /// of a class may have them from several others.
-  std::vector<llvm::SmallVector<std::pair<MailKey, size_t>, 1>> asked;
+  std::vector<llvm::SmallVector<std::pair<uint32_t, uint32_t>, 1>> asked;
   /// What the receives of the step give, whether it is read or not.
   std::vector<ProgramTimes::Value> received;
   std::vector<uint32_t> askedEvents; ///< Of what is recorded, parallel.
-  llvm::DenseMap<MailKey, size_t> numAsked;
+  std::vector<uint32_t> numAsked;    ///< By mailbox.
   /// How often each group with other classes has met; with kNoAxes, how often
   /// it has been asked whether iterations are alike.
   std::map<trace::AxisMask, size_t> meetings;
@@ -141,8 +146,10 @@ private:
   bool runEntry(ClassRun &run, const Program::Schedule &schedule);
   void runMessage(ClassRun &run, uint32_t node, uint32_t turn,
                   bool isQueued = false);
+  llvm::ArrayRef<uint32_t> getPresentPeers(ClassRun &run, uint32_t node);
   MailKey getKey(const ClassRun &run, uint32_t sender, uint32_t node,
                  uint32_t turn) const;
+  uint32_t getMailbox(MailKey key);
   bool areThere(ClassRun &run, llvm::ArrayRef<uint32_t> slots);
   bool hasOnlyMessages(const Program &program, Program::Step step) const;
   void collectReceives(const ClassRun &run, Program::Step step,
@@ -199,7 +206,8 @@ private:
   double sum = 0; ///< Of a step: of all classes, as getSum.
   std::vector<ClassRun> runs;
   std::vector<llvm::SmallVector<int64_t, 2>> cells; ///< By class, of its ranks.
-  llvm::DenseMap<MailKey, Mailbox> mail;
+  std::deque<Mailbox> mail;
+  llvm::DenseMap<MailKey, uint32_t> mailNumbers; ///< Places in `mail`.
   std::deque<uint32_t> queue;
   std::map<trace::AxisMask, ClassGroups> groups;
   std::map<GatheringKey, Gathering> gatherings;

@@ -253,6 +253,7 @@ void StepSimulation::makeRuns() {
   runs.clear();
   runs.resize(programs.getClasses().size());
   mail.clear();
+  mailNumbers.clear();
   groups.clear();
   gatherings.clear();
   if (recording) {
@@ -334,14 +335,14 @@ void StepSimulation::awaitMessages(ClassRun &run) {
 /// When messages were sent and arrived is known when all classes are done.
 void StepSimulation::recordArrivals(ClassRun &run) {
   for (auto [event, asked] : llvm::zip(run.askedEvents, run.asked))
-    for (const auto &[key, number] : asked) {
-      const Mailbox &box = mail[key];
+    for (auto [place, number] : asked) {
+      const Mailbox &box = mail[place];
       if (number >= box.sends.size())
         continue; // The step had not ended.
       RecordedEvent &receive = recording->classes[run.index].events[event];
       if (receive.link != kNone && box.arrivals[number] <= receive.end)
         continue;
-      receive.peer = static_cast<uint32_t>(key.first >> 40);
+      receive.peer = box.sender;
       receive.link = box.sends[number];
       receive.start =
           recording->classes[receive.peer].events[receive.link].start;
