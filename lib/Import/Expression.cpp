@@ -368,6 +368,9 @@ std::optional<Value> Evaluator::evaluateListCall(StringRef name,
   if (name == "starts" && operands.size() == 2)
     return Value::getBool(
         StringRef(operands[0].text).starts_with(operands[1].text));
+  if (name == "ends" && operands.size() == 2)
+    return Value::getBool(
+        StringRef(operands[0].text).ends_with(operands[1].text));
   return std::nullopt;
 }
 

@@ -147,10 +147,24 @@ stg.block @first_token(%x: !stream) -> !row {
   stg.return %r : !row
 }
 
-// What a sequence is, from its first token.
+// The last token of each sequence.
+stg.block @last_token(%x: !stream) -> !row {
+  %l = stg.slice dim 1 %x {from = #sym.expr<S - 1>} <"last_token"> : !stream -> !first
+  %r = stg.rearrange "b()d->bd" %l : !first -> !row
+  stg.return %r : !row
+}
+
+// What a sequence is, from its first token, or its last one.
 stg.block @pooled(%x: !stream) -> !row {
   stg.option @pooler_activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "tanh" "of what a sequence is"
-  %f = stg.call @first_token(%x) : (!stream) -> !row
+  stg.option @last : bool = false "of the last token"
+  %f = stg.if @last -> !row {
+    %t = stg.call @last_token(%x) : (!stream) -> !row
+    stg.yield %t : !row
+  } else {
+    %t = stg.call @first_token(%x) : (!stream) -> !row
+    stg.yield %t : !row
+  }
   %w = stg.param "pooler" : !square
   %p = stg.einsum "bd,de->be" %f, %w : !row, !square
   %b = stg.param "pooler_bias" : !vector

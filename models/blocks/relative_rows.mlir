@@ -70,9 +70,3 @@ stg.block @unread_query_token(%x: !stream) -> !stream {
   stg.keep %w : !stg.tensor<[D], bf16>
   stg.return %x : !stream
 }
-
-// The last token of each sequence in the place of the first.
-stg.block @last_token(%x: !stream) -> !stg.tensor<[B, S = 1, D], bf16> {
-  %y = stg.slice dim 1 %x {from = #sym.expr<S - 1>} <"last_token"> : !stream -> !stg.tensor<[B, S = 1, D], bf16>
-  stg.return %y : !stg.tensor<[B, S = 1, D], bf16>
-}

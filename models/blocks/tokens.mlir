@@ -26,6 +26,17 @@ stg.block @token_class_loss(%x: !stream, %labels: !ids) -> !loss {
   stg.return %m : !loss
 }
 
+// The loss of a class of each sequence, which its last token says. Each token gets a score for
+// each class.
+stg.block @last_class_loss(%x: !stream, %labels: !one) -> !loss {
+  %w = stg.param "score" : !stg.tensor<[D, Y], bf16>
+  %p = stg.einsum "bsd,dy->bsy" %x, %w : !stream, !stg.tensor<[D, Y], bf16>
+  %l = stg.slice dim 1 %p {from = #sym.expr<S - 1>} <"last_scores"> : !classes -> !stg.tensor<[B, 1, Y], bf16>
+  %r = stg.rearrange "b()y->by" %l : !stg.tensor<[B, 1, Y], bf16> -> !stg.tensor<[B, Y], bf16>
+  %loss, %probs = stg.cross_entropy %r, %labels <"class_loss"> : !stg.tensor<[B, Y], bf16>, !one
+  stg.return %loss : !loss
+}
+
 // The loss of an answer: two numbers of each token, of which the largest of all tokens say where
 // it begins and where it ends.
 stg.block @span_loss(%x: !stream, %begins: !one, %ends: !one) -> !loss {
