@@ -61,7 +61,7 @@ class Run:
                  f"--machine={self.machine}", "--preset=maxtext", "--json"]
         flags += [f"--recompute-saved={self.saved}"] if self.saved else []
         # A slice is a torus of its own.
-        flags += [f"--degrees=dp_replicate={self.slices}", f"--machine-set=network.ici.ranks={self.chips}"] \
+        flags += [f"--dp-replicate={self.slices}", f"--machine-set=network.ici.ranks={self.chips}"] \
             if self.slices > 1 else []
         return flags + [f"--set={name}={value}" for name, value in self.sizes.items()] + self.flags
 

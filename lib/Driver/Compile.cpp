@@ -306,7 +306,7 @@ Expected<PresetPlan> stg::settleStrategy(const Preset &preset,
     return file->hasEffect(field);
   };
   auto checkEffects = [&]() -> Error {
-    if (!request.isDraft)
+    if (!request.dropsWithoutEffect)
       return strategy.checkEffects(hasEffectInFile);
     strategy.dropWithoutEffect();
     return Error::success();
@@ -870,7 +870,7 @@ static Expected<Model> compileRounds(MLIRContext &context,
     return model;
   const Strategy &values = request.strategy.values;
   bool isOwn = values.draft == kOwnDraft;
-  part.isDraft = true;
+  part.isDraft = part.dropsWithoutEffect = true;
   if (!isOwn) {
     part.model = *values.draft;
     part.modelText.reset();

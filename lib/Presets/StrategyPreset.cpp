@@ -36,6 +36,20 @@ static Error checkFixed(const Preset &preset, const StrategyInput &strategy) {
   return Error::success();
 }
 
+/// A degree with a flag is not to be given twice.
+static Error checkDegreesWithFlags(const StrategyInput &strategy) {
+  for (StringRef degree : strategy.values.degrees) {
+    auto [name, value] = degree.split('=');
+    const Field *field = findFieldOf(name.trim());
+    if (field && field->isDegree && (field->scopes & Field::Flags))
+      return makeStrategyError(strategy.spell(getField(FieldId::degrees)) +
+                               ": degree '" + name.trim() +
+                               "' has a flag of its own; give --" +
+                               field->name + " " + value.trim());
+  }
+  return Error::success();
+}
+
 static Expected<Preset> load(StringRef name, LoadedPresets *loaded) {
   if (!loaded)
     return Preset::load(name);
@@ -60,6 +74,8 @@ Expected<Preset> stg::loadPreset(StrategyInput &strategy,
     return makeStrategyError("preset '" + preset->name + "': defaults: " +
                              llvm::toString(std::move(error)));
   if (Error error = checkFixed(*preset, strategy))
+    return std::move(error);
+  if (Error error = checkDegreesWithFlags(strategy))
     return std::move(error);
   return preset;
 }

@@ -40,6 +40,8 @@ static CompileRequest makeBoundRequest(const CompileRequest &base,
                                        const StrategyInput &strategy,
                                        bool measuresMemory) {
   CompileRequest request = makeCompileRequest(base, strategy);
+  // Other degrees than those of the strategies that it stands for.
+  request.dropsWithoutEffect = true;
   request.verifies = false;
   request.exportOptions.measuresMemory = measuresMemory;
   return request;

@@ -71,6 +71,7 @@ private:
 
   Error checkRequest();
   Error readVaried();
+  Error giveVaried(StrategyInput &trial);
   Error addDefaults();
   void addDefault(FieldId id, std::vector<std::string> values);
   std::vector<std::string> listDivisors(ArrayRef<int64_t> numbers) const;
@@ -120,14 +121,18 @@ static bool isWhole(FieldId id) {
          id == FieldId::pp;
 }
 
+/// What a step computes follows from these.
+static bool isOfStep(FieldId id) {
+  return id == FieldId::preset || id == FieldId::set || id == FieldId::seq ||
+         id == FieldId::batch || id == FieldId::mode || id == FieldId::kvLen ||
+         id == FieldId::requests;
+}
+
 /// What the mesh, and with it the facts of a strategy, follow from.
 static bool isOfMesh(const Field &field) {
   return field.isDegree || field.id == FieldId::sequenceParallel ||
-         field.id == FieldId::preset || field.id == FieldId::degrees ||
-         field.id == FieldId::rules || field.id == FieldId::rankOrder ||
-         field.id == FieldId::set || field.id == FieldId::seq ||
-         field.id == FieldId::batch || field.id == FieldId::mode ||
-         field.id == FieldId::kvLen || field.id == FieldId::requests;
+         field.id == FieldId::degrees || field.id == FieldId::rules ||
+         field.id == FieldId::rankOrder || isOfStep(field.id);
 }
 
 /// What adds collectives to tasks, and changes none of their kernels.
@@ -255,22 +260,58 @@ int64_t SpaceBuilder::getLargestBatch() const {
   return settler.getSymbol(field.symbolName).value_or(1);
 }
 
-/// What is tried where nobody says it.
-Error SpaceBuilder::addDefaults() {
-  // Settling anything tells what the model and the preset have.
-  StrategyInput trial = fixed;
+std::vector<std::string> stg::listFlagValues(const Field &field,
+                                             const Strategy &strategy) {
+  if (field.id != FieldId::set && field.id != FieldId::draftSet) {
+    std::string text = field.print(strategy);
+    return text.empty() ? std::vector<std::string>() : std::vector{text};
+  }
+  std::vector<std::string> values;
+  for (const auto &[name, value] :
+       field.id == FieldId::set ? strategy.set : strategy.draftSet)
+    values.push_back(name + "=" + value.str());
+  return values;
+}
+
+static void give(const Field &field, const Strategy &from, StrategyInput &to) {
+  for (const std::string &value : listFlagValues(field, from))
+    cantFail(to.set(field, value, GivenBy::Flag));
+}
+
+/// Of what is varied and is of the mesh, but no degree, the first value.
+Error SpaceBuilder::giveVaried(StrategyInput &trial) {
   for (const SearchAxis &axis : space.axes)
     if (isOfMesh(*axis.field) && !axis.field->isDegree)
       if (Error error =
               trial.set(*axis.field, axis.values.front(), GivenBy::Flag))
         return error;
+  return Error::success();
+}
+
+/// What is tried where nobody says it.
+Error SpaceBuilder::addDefaults() {
+  // Settling anything tells what the model and the preset have. What is fixed
+  // may need degrees that are not: then what a step computes is settled alone.
+  StrategyInput trial = fixed;
+  if (Error error = giveVaried(trial))
+    return error;
   Expected<StrategyInput> settled = settler.settle(trial);
-  bool isTraining = !settled || settled->values.training;
+  if (!settled && settler.isLoaded()) {
+    consumeError(settled.takeError());
+    trial = StrategyInput();
+    for (const Field &field : getFields())
+      if (fixed.isGiven(field.id) && isOfStep(field.id))
+        give(field, fixed.values, trial);
+    if (Error error = giveVaried(trial))
+      return error;
+    settled = settler.settle(trial);
+  }
+  trial.deriveStep();
+  bool isTraining = trial.values.training;
   space.isTraining = isTraining;
   if (!settled) {
     if (!settler.isLoaded())
       return settled.takeError();
-    // What is fixed may need degrees that are not.
     consumeError(settled.takeError());
   }
   for (FieldId id : {FieldId::dp, FieldId::tp, FieldId::cp, FieldId::pp})
@@ -353,24 +394,6 @@ Error SpaceBuilder::checkRequest() {
 // Meshes
 //===----------------------------------------------------------------------===//
 
-std::vector<std::string> stg::listFlagValues(const Field &field,
-                                             const Strategy &strategy) {
-  if (field.id != FieldId::set && field.id != FieldId::draftSet) {
-    std::string text = field.print(strategy);
-    return text.empty() ? std::vector<std::string>() : std::vector{text};
-  }
-  std::vector<std::string> values;
-  for (const auto &[name, value] :
-       field.id == FieldId::set ? strategy.set : strategy.draftSet)
-    values.push_back(name + "=" + value.str());
-  return values;
-}
-
-static void give(const Field &field, const Strategy &from, StrategyInput &to) {
-  for (const std::string &value : listFlagValues(field, from))
-    cantFail(to.set(field, value, GivenBy::Flag));
-}
-
 /// `ranksLeft` is what whole degrees are still to make; 0 where a degree of the
 /// preset has no field, whose mesh is counted when it is there.
 void SpaceBuilder::enterMesh(size_t number, int64_t ranksLeft) {
@@ -417,10 +440,15 @@ void SpaceBuilder::settleMesh() {
     if (fixed.isGiven(field.id) && (field.scopes & Field::Flags) &&
         isOfMesh(field))
       give(field, fixed.values, strategy);
+  std::optional<size_t> order;
   for (size_t axis : meshAxes)
     if (current[axis] != SearchSpace::kUnset) {
       const Field &field = *space.axes[axis].field;
       StringRef value = space.axes[axis].values[current[axis]];
+      if (field.id == FieldId::rankOrder) {
+        order = axis;
+        continue;
+      }
       // What is not divided says nothing.
       bool saysNothing =
           (field.isDegree && value == "1" && field.id != FieldId::etp) ||
@@ -429,6 +457,21 @@ void SpaceBuilder::settleMesh() {
         cantFail(strategy.set(field, value, GivenBy::Flag));
     }
   Expected<StrategyInput> settled = settler.settle(strategy);
+  if (settled && order) {
+    const SearchAxis &axis = space.axes[*order];
+    uint8_t &choice = current[*order];
+    if (!settled->hasEffect(*axis.field)) {
+      // With one group of axes there is one order, which nobody names.
+      if (choice == 0) {
+        choice = SearchSpace::kUnset;
+        settleMesh();
+        choice = 0;
+      }
+      return;
+    }
+    cantFail(strategy.set(*axis.field, axis.values[choice], GivenBy::Flag));
+    settled = settler.settle(strategy);
+  }
   if (!settled)
     return refuse(toString(settled.takeError()));
   const Strategy &facts = settled->values;

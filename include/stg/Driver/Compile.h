@@ -52,6 +52,8 @@ struct CompileRequest {
   /// The strategy is that of another model: what has no effect for this one is
   /// left out.
   bool isDraft = false;
+  /// What is given and has no effect is left out, not refused.
+  bool dropsWithoutEffect = false;
   bool dryRun = false;
   /// What passes have made is checked. Who only wants to know what a step takes
   /// at least need not: what is wrong is found when it is compiled to be used.
