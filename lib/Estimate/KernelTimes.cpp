@@ -261,12 +261,13 @@ static double getBytes(const AttentionShape &shape) {
 
 double KernelTimes::getAttention(const ProductRates &rates,
                                  const AttentionShape &shape) const {
-  double blocks = 0, all = 0, longest = 0;
+  double blocks = 0, all = 0, squares = 0, longest = 0;
   SmallVector<AttentionWork, 2> works;
   for (const AttentionShape::Sequences &sequences : shape.sequences) {
     const AttentionWork &work = works.emplace_back(getWork(shape, sequences));
     blocks += work.blocks;
     all += work.all;
+    squares += work.all * work.all / work.blocks;
   }
   for (const AttentionWork &work : works)
     longest = std::max(longest, work.getLongest(all / cores));
@@ -285,7 +286,11 @@ double KernelTimes::getAttention(const ProductRates &rates,
   double time = tail;
   if (blocks > cores) {
     double whole = (all + blocks * attention.overhead) * unit;
-    time = whole / cores / rate + tail / 2 * std::min(1., 2 * cores / blocks);
+    // As many blocks of one size would vary as much: short ones hardly count
+    // beside long ones.
+    double alike = all * all / squares;
+    time = std::max(tail, whole / cores / rate +
+                              tail / 2 * std::min(1., 2 * cores / alike));
   }
   double forward =
       attention.fixed + std::max(time, getBytes(shape) / bandwidth);

@@ -114,12 +114,37 @@ static Sizes getConvSizes(Operation *op, Value input, Value weight,
 }
 
 namespace {
-/// Requests of a row that have as many new tokens.
+/// Requests of a row that have as many new tokens, the longest of them or the
+/// others.
 struct AlikeRequests {
   SymExpr newTokens;
+  bool isLongest;
   SymExpr count, keys, pairs; ///< Of all of them.
 };
 } // namespace
+
+/// For each request, the most that those with as many new tokens have kept;
+/// null where that cannot be told.
+static SmallVector<SymExpr> getMostKept(ArrayRef<SymExpr> newTokens,
+                                        ArrayRef<SymExpr> kept) {
+  SmallVector<SymExpr> most;
+  for (SymExpr fresh : newTokens) {
+    SymExpr longest;
+    for (auto [own, other] : llvm::zip_equal(newTokens, kept)) {
+      if (own != fresh)
+        continue;
+      std::optional<int64_t> more = longest ? (other - longest).getInt64() : 1;
+      if (!more) {
+        longest = SymExpr();
+        break;
+      }
+      if (*more > 0)
+        longest = other;
+    }
+    most.push_back(longest);
+  }
+  return most;
+}
 
 template <typename OpTy>
 static SmallVector<AlikeRequests> getRequests(OpTy op) {
@@ -129,15 +154,20 @@ static SmallVector<AlikeRequests> getRequests(OpTy op) {
     return all;
   TokenSpan span{op.getWindowAttr(), op.getChunkAttr()};
   SymExpr zero = SymExpr::get(op->getContext(), 0);
-  for (auto [count, fresh, cached] :
+  SmallVector<SymExpr> allKept;
+  for (SymExpr cached : requests.getCachedTokens())
+    allKept.push_back(span.getVisible(cached));
+  SmallVector<SymExpr> most = getMostKept(requests.getNewTokens(), allKept);
+  for (auto [count, fresh, cached, kept, longest] :
        llvm::zip_equal(requests.getCounts(), requests.getNewTokens(),
-                       requests.getCachedTokens())) {
+                       requests.getCachedTokens(), allKept, most)) {
+    bool isLongest = !longest || kept == longest;
     auto *alike = llvm::find_if(all, [&, tokens = fresh](auto &other) {
-      return other.newTokens == tokens;
+      return other.newTokens == tokens && other.isLongest == isLongest;
     });
     if (alike == all.end())
-      alike = &all.emplace_back(AlikeRequests{fresh, zero, zero, zero});
-    SymExpr kept = span.getVisible(cached);
+      alike =
+          &all.emplace_back(AlikeRequests{fresh, isLongest, zero, zero, zero});
     alike->count = alike->count + count;
     alike->keys = alike->keys + (kept + fresh) * count;
     if (SymExpr size = op.getCompressedAttr())
