@@ -798,8 +798,15 @@ compileLoops(MLIRContext &context, const CompileRequest &request,
              TimingScope &timing, CompileResult &result) {
   StrategyInput strategy = request.strategy;
   strategy.deriveStep();
+  std::vector<StrategyInput> parts = splitSteps(strategy, result.loops);
+  // Where nobody says how many, the manifest says how many there are.
+  if (!strategy.isGiven(FieldId::steps)) {
+    strategy.values.steps = 0;
+    for (const StepLoop &loop : result.loops)
+      strategy.values.steps += loop.count;
+  }
   return compileParts<StrategyInput>(
-      strategy, splitSteps(strategy, result.loops), result,
+      strategy, std::move(parts), result,
       [&](StrategyInput own, CompileResult &made) {
         CompileRequest part = request;
         part.strategy = std::move(own);

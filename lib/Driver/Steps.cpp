@@ -322,6 +322,8 @@ static RoundParts splitLoop(const StrategyInput &input, const StepLoop &loop,
     if (isOwn) {
       own.values.receivedTokens = 0;
       own.values.sentTokens = number + 1 == drafts ? verified : 0;
+      // It is what drafts, whatever was said of training.
+      own.reset(FieldId::mtp);
       own.values.mtp = 1;
       own.values.predictOnly = true;
       own.values.set = input.values.set;
