@@ -48,6 +48,22 @@ func.func @collectives_and_inverses(%h: !half, %x: !x) -> (!half, !half, !half) 
   return %1, %3, %5 : !half, !half, !half
 }
 
+// The shard of another device is not this one's, nor what a scattered sum leaves here.
+// CHECK-LABEL: func.func @shards_of_peers
+// CHECK-SAME: (%[[H:.*]]: !stg.tensor<[B, 2], bf16>, %[[X:.*]]: !stg.tensor<[B, 4], bf16>)
+func.func @shards_of_peers(%h: !half, %x: !x) -> (!half, !half) {
+  // CHECK-NEXT: %[[G:.*]] = stg.all_gather dim 1 over ["tp"] %[[H]]
+  // CHECK-NEXT: %[[P:.*]] = stg.local_slice dim 1 over ["tp"] %[[G]] {peer} :
+  %0 = stg.all_gather dim 1 over ["tp"] %h : !half -> !x
+  %1 = stg.local_slice dim 1 over ["tp"] %0 {peer} : !x -> !half
+  // CHECK-NEXT: %[[R:.*]] = stg.all_reduce sum over ["tp"] %[[X]]
+  // CHECK-NEXT: %[[Q:.*]] = stg.local_slice dim 1 over ["tp"] %[[R]] {peer} :
+  %2 = stg.all_reduce sum over ["tp"] %x <"o" fwd> : !x
+  %3 = stg.local_slice dim 1 over ["tp"] %2 {peer} : !x -> !half
+  // CHECK-NEXT: return %[[P]], %[[Q]]
+  return %1, %3 : !half, !half
+}
+
 // Of a sum only what is read is reduced.
 // CHECK-LABEL: func.func @slice_of_other_sum
 // CHECK-SAME: (%[[X:.*]]: !stg.tensor<[B, 4], bf16>)

@@ -37,8 +37,8 @@ OpFoldResult AllToAllOp::fold(FoldAdaptor) {
 /// A device's slice of what was gathered in the same way is its shard.
 OpFoldResult LocalSliceOp::fold(FoldAdaptor) {
   auto gather = getInput().getDefiningOp<AllGatherOp>();
-  if (gather && gather.getDim() == getDim() && gather.getAxes() == getAxes() &&
-      gather.getInput().getType() == getType())
+  if (gather && !getPeer() && gather.getDim() == getDim() &&
+      gather.getAxes() == getAxes() && gather.getInput().getType() == getType())
     return gather.getInput();
   return foldTrivial(*this);
 }
@@ -121,7 +121,7 @@ struct ScatterSlicedReduction : OpRewritePattern<LocalSliceOp> {
   LogicalResult matchAndRewrite(LocalSliceOp op,
                                 PatternRewriter &rewriter) const override {
     auto reduce = op.getInput().getDefiningOp<AllReduceOp>();
-    if (!reduce || reduce.getInputs().size() != 1 ||
+    if (!reduce || op.getPeer() || reduce.getInputs().size() != 1 ||
         reduce.getKind() != ReduceKind::Sum || reduce.getAmongAttr() ||
         reduce.getAxes() != op.getAxes() || !op.getInput().hasOneUse())
       return failure();
@@ -148,8 +148,9 @@ struct SliceBeforeReduction : OpRewritePattern<LocalSliceOp> {
         }))
       return failure();
     Value input = reduce.getInputs()[0];
-    auto slice = LocalSliceOp::create(rewriter, op.getLoc(), op.getType(),
-                                      input, op.getDim(), op.getAxes());
+    auto slice =
+        LocalSliceOp::create(rewriter, op.getLoc(), op.getType(), input,
+                             op.getDim(), op.getAxes(), op.getPeer());
     copyOrigin(op, slice);
     // It belongs to what makes the value, which may be before the reduction is
     // on its way.

@@ -1534,9 +1534,13 @@ def LocalSliceOp : STG_CollectiveOp<"local_slice", "LocalSlice", [Pure]> {
     ```mlir
     %y = stg.local_slice dim 0 over ["dp"] %x : !whole -> !shard
     ```
+    With `peer` it is the shard of another device of the group. Which one that is changes
+    nothing of the cost.
+
     Constraints: those of `stg.reduce_scatter`.
   }];
-  let args = (ins STG_Tensor:$input, I64Attr:$dim, StrArrayAttr:$axes);
+  let args = (ins STG_Tensor:$input, I64Attr:$dim, StrArrayAttr:$axes,
+                  UnitAttr:$peer);
   let results = (outs STG_Tensor:$result);
   let dividedAfter = "getDim()";
   let hasFolder = 1;

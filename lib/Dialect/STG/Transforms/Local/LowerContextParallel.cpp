@@ -554,7 +554,8 @@ AttentionLowering::cutBlock(ArrayRef<Value> gathered) {
        llvm::zip_equal(gathered, ArrayRef(operands).slice(1, 2))) {
     auto slice =
         LocalSliceOp::create(builder, op.getLoc(), own.getType(), value,
-                             /*dim=*/1, op.getContextAttr().getAxes());
+                             /*dim=*/1, op.getContextAttr().getAxes(),
+                             /*peer=*/true);
     setOrigin(slice, getOrigin(Role::Block));
     keys.push_back(slice);
   }

@@ -72,7 +72,7 @@ struct DropGatheredSlice : OpRewritePattern<AllGatherOp> {
   LogicalResult matchAndRewrite(AllGatherOp op,
                                 PatternRewriter &rewriter) const override {
     auto slice = op.getInput().getDefiningOp<LocalSliceOp>();
-    if (!slice || slice.getDim() != op.getDim() ||
+    if (!slice || slice.getPeer() || slice.getDim() != op.getDim() ||
         slice.getAxes() != op.getAxes() ||
         !layouts.isWhole(slice.getInput(), op.getAxes()))
       return failure();
