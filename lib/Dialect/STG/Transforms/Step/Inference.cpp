@@ -223,6 +223,17 @@ static SymExpr getRoom(const InferenceStep &step, TokenSpan span,
 Value stg::keepTokens(OpBuilder &builder, const InferenceStep &step,
                       Location loc, Value value, StringAttr name,
                       TokenSpan span) {
+  // What is replicated for an exchange is kept once.
+  if (auto op = value.getDefiningOp<ReplicateOp>(); op && op.getTogether()) {
+    Value kept = keepTokens(builder, step, loc, op.getInput(), name, span);
+    auto type = cast<SymTensorType>(kept.getType());
+    SmallVector<DimAttr> dims(type.getDims());
+    dims[op.getDim()] = op.getType().getDim(op.getDim());
+    auto replicated = ReplicateOp::create(builder, loc, type.withDims(dims),
+                                          kept, op.getDim(), true);
+    copyOrigin(op, replicated);
+    return replicated;
+  }
   auto type = cast<SymTensorType>(value.getType());
   SmallVector<DimAttr> dims(type.getDims());
   std::optional<unsigned> number;
