@@ -227,6 +227,11 @@ Error ExportDirectory::join() {
   Expected<bool> joined = isJoined();
   if (!joined)
     return joined.takeError();
+  if (!isOwnBundle())
+    return makeError("'" + Twine(directory) +
+                     "' holds the bundle of another set; a part of a set, or "
+                     "the rest of one, needs a directory without it: remove "
+                     "it, or choose another");
   return *joined ? Error::success() : claim();
 }
 
