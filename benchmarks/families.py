@@ -301,6 +301,16 @@ CONFIGS = {
         "init_pos_emb_height": 8, "init_pos_emb_width": 8}},
     "janus": {"text_config": decoder(), "vision_config": {"hidden_size": 32, "num_attention_heads": 8, "num_hidden_layers": 8, "mlp_ratio": 2, "image_size": 32,
                                                          "patch_size": 8, "projection_dim": 64}},
+    "clipseg": {"projection_dim": 32, "extract_layers": [1, 3, 5], "reduce_dim": 32, "decoder_num_attention_heads": 4, "decoder_intermediate_size": 48, "use_complex_transposed_convolution": True,
+                "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32}, "vision_config": VISION | {"image_size": 32, "patch_size": 16}},
+    "luke": ENCODER | {"architectures": ["LukeForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34, "entity_vocab_size": 64, "entity_emb_size": 32},
+    "sam": {"vision_config": {"hidden_size": 32, "output_channels": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "image_size": 64, "patch_size": 8, "window_size": 3,
+                              "global_attn_indexes": [1, 3, 5, 7], "mlp_dim": 48, "num_pos_feats": 32},
+            "prompt_encoder_config": {"hidden_size": 64, "image_size": 64, "patch_size": 8},
+            "mask_decoder_config": {"hidden_size": 64, "mlp_dim": 96, "num_hidden_layers": 4, "iou_head_hidden_dim": 32}},
+    "tapas": ENCODER | {"architectures": ["TapasForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32, "type_vocab_sizes": [3, 8, 8, 2, 8, 8, 10]},
+    "kosmos-2": {"text_config": {"embed_dim": 64, "layers": 8, "attention_heads": 8, "ffn_dim": 96, "vocab_size": 128, "max_position_embeddings": 32}, "latent_query_num": 8,
+                 "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
     "jetmoe": {"hidden_size": 64, "intermediate_size": 32, "num_hidden_layers": 8, "num_key_value_heads": 4, "kv_channels": 8, "vocab_size": 128,
                "max_position_embeddings": 32, "num_local_experts": 8, "num_experts_per_tok": 2},
     "kimi_linear": decoder(**EXPERTS, **LATENT_SIZES, num_shared_experts=1, first_k_dense_replace=2, mla_use_nope=True,
@@ -595,7 +605,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "exaone4_5", "glm_ocr", "glmasr", "lighton_ocr", "mistral3_qwen3", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
               "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech",
               "big_bird", "clap", "detr", "lilt", "muse_glimmer", "owlv2", "owlvit", "pvt_v2", "table-transformer", "timesformer", "xlnet",
-              "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
+              "kosmos-2", "clipseg", "luke", "sam", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip", "clap")
 # What is made of parameters alone, such as heads of relative positions, or of a condition of the whole batch, each rank makes for

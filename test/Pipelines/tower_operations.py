@@ -245,6 +245,18 @@ def sam(h, f, side, window, whole, L, out):
     return 2 * S * 768 * h + whole * attention(1, side) + (L - whole) * attention(filled**2, window) + L * 4 * S * h * f + 2 * S * (h + 9 * out) * out
 
 
+def prompted(D, part, tokens, positions, f, L, masks, quality):
+    """In each layer attention of tokens, two attentions of a part of the width, between tokens and positions, and a network; one of them
+    more; two transposed convolutions, a network of three matrices for each mask and for their qualities, and masks of sixteen times as
+    many positions."""
+    def between(queries, keys):
+        return 2 * D * part * (2 * queries + 2 * keys) + 4 * queries * keys * part
+    layer = layers(1, tokens, D, f) + between(tokens, positions) + between(positions, tokens)
+    larger = 2 * positions * D * D + 2 * 4 * positions * D // 4 * D // 2
+    networks = masks * 2 * (2 * D * D + D * D // 8) + 2 * (D * quality + quality**2 + quality * masks)
+    return L * layer + between(tokens, positions) + larger + networks + 2 * masks * D // 8 * 16 * positions
+
+
 def davit(widths, depths, groups, side, window):
     """In each layer four convolutions of each channel, two networks, and attention in windows and of the channels of each group."""
     total, before, size, step = 0, 3, 7, 4
@@ -659,6 +671,15 @@ def main():
         "xlnet-base-cased": layers(12, 512, 768, 3072) + 12 * (2 * 1024 * 768**2 + 2 * 512 * 1024 * 768 + 2 * 512 * 2 * 768 + 2 * 512**2 * 2 * 12)
         + 2 * 512 * 768 * 32000,
         # A stream of a quarter of the width.
+        "tapas-base": layers(12, 1024, 768, 3072) + 2 * 768**2,
+        # Words and entities have two rows of queries each, and both have a loss.
+        "luke-base": layers(12, 544, 768, 3072) + 12 * 2 * 544 * 768**2 + 2 * 32 * 256 * 768 + 2 * 768**2 + 2 * 512 * 768 * (768 + 50267) + 2 * 32 * 256 * (768 + 500000),
+        "clipseg-rd64-refined": 2 * 196 * 768 * 768 + layers(12, 197, 768, 3072) + 2 * 768 * 512 + text(512, 0, 12, 8, 8, 64, 0, 77) + 12 * 4 * 77 * 512 * 2048 + 2 * 512**2
+        + 3 * 2 * 197 * 768 * 64 + 4 * 512 * 64 + layers(3, 197, 64, 2048) + 2 * 196 * (9 * 64 * 64 + 64 * 16 * 32 + 16 * 32 * 16),
+        # Queries read the tower's tokens and themselves.
+        "kosmos-2": 2 * 256 * 588 * 1024 + layers(24, 257, 1024, 4096) + 2 * 257 * 1024 * 2048 + 2 * 2048**2 * (2 * 64 + 2 * 321) + 4 * 64 * 321 * 2048
+        + text(2048, 0, 24, 32, 32, 64, 65037, 2048) + 24 * 4 * 2048 * 2048 * 8192,
+        "sam-vit-base": sam(768, 3072, 64, 14, 4, 12, 256) + prompted(256, 128, 7, 4096, 2048, 2, 4, 256),
         "lilt-roberta-en-base": layers(12, 512, 768, 3072) + layers(12, 512, 192, 768) + 2 * 512 * 768 * 192 + 2 * 768**2,
         "bigbird-roberta-base": layers(12, 704, 768, 3072) + 2 * 768**2 + 2 * 704 * 768 * (768 + 50358) + 2 * 768 * 2,
         "mobilenet-v1-1.0": of_channels([(64, 1, 1), (128, 1, 2), (128, 1, 1), (256, 1, 2), (256, 1, 1), (512, 6, 2), (1024, 2, 2)]),

@@ -1892,8 +1892,61 @@ def mobilenet_v2(c):
     return total + channels[-1] * last + norm(last) + (0 if kind_of(c) == "Model" else linear(last, classes(c)))
 
 
+def kosmos2(c):
+    """CLIP's tower, queries that read it and themselves, and XGLM with norms of what attention and the hidden layer give."""
+    t = {"vocab_size": 65037, "embed_dim": 2048, "layers": 24, "ffn_dim": 8192} | (c.get("text_config") or {})
+    v = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16, "image_size": 224, "patch_size": 14} | (c.get("vision_config") or {})
+    D, F = t["embed_dim"], t["ffn_dim"]
+    text = t["vocab_size"] * D + t["layers"] * (block(D, F) + norm(D) + norm(F)) + norm(D)
+    text += 0 if c.get("tie_word_embeddings", True) else t["vocab_size"] * D
+    return text + clip_vision(v) + linear(v["hidden_size"], D) + c.get("latent_query_num", 64) * D + 4 * linear(D, D)
+
+
+def luke(c):
+    """RoBERTa beside a table of entities with positions and types of its own, and three more matrices of queries in each layer."""
+    c = {"hidden_size": 768, "vocab_size": 50267, "num_hidden_layers": 12, "intermediate_size": 3072, "max_position_embeddings": 512, "type_vocab_size": 2, "entity_vocab_size": 500000,
+         "entity_emb_size": 256, "use_entity_aware_attention": True} | c
+    D, V, X, N, kind = c["hidden_size"], c["vocab_size"], c["entity_vocab_size"], c["entity_emb_size"], kind_of(c)
+    total = (V + 2 * (c["max_position_embeddings"] + c["type_vocab_size"])) * D + 2 * norm(D) + X * N + (0 if N == D else N * D) + linear(D, D)
+    total += c["num_hidden_layers"] * (block(D, c["intermediate_size"]) + (3 * linear(D, D) if c["use_entity_aware_attention"] else 0))
+    if kind == "ForMaskedLM":
+        total += linear(D, D) + norm(D) + V + linear(D, N) + norm(N) + X + (0 if c.get("tie_word_embeddings", True) else V * D + X * N)
+    return total + {"ForEntityClassification": linear(D, classes(c)), "ForEntityPairClassification": 2 * D * classes(c)}.get(kind, 0)
+
+
+def tapas(c):
+    """BERT with seven tables of what is known of a token."""
+    sizes = c.get("type_vocab_sizes", [3, 256, 256, 2, 256, 256, 10])
+    return bert({"max_position_embeddings": 1024} | c | {"type_vocab_size": sum(sizes), "architectures": ["Bert" + kind_of(c)]})
+
+
+def clipseg(c):
+    """CLIP, a matrix of each of three layers, two of what a text says, three layers of a small width, and transposed convolutions."""
+    v = c.get("vision_config") or {}
+    R, P, size = c.get("reduce_dim", 64), c.get("projection_dim", 512), v.get("patch_size", 32)
+    total = clip(c) + 3 * linear(v.get("hidden_size", 768), R) + 2 * linear(P, R) + 3 * block(R, c.get("decoder_intermediate_size", 2048))
+    if c.get("use_complex_transposed_convolution", False):
+        return total + 9 * R * R + R + (size // 4) ** 2 * R * (R // 2) + R // 2 + 16 * (R // 2) + 1
+    return total + size**2 * R + 1
+
+
+def sam(c):
+    """SAM's tower, tokens, and layers of three attentions, two of them of a part of the width; two transposed convolutions and networks of each mask and of their qualities."""
+    m = {"mlp_dim": 2048, "num_hidden_layers": 2, "attention_downsample_rate": 2, "num_multimask_outputs": 3, "iou_head_hidden_dim": 256, "hidden_size": 256} | (c.get("mask_decoder_config") or {})
+    v = c.get("vision_config") or {}
+    v = {"mlp_dim": int(v.get("hidden_size", 768) * v.get("mlp_ratio", 4))} | v
+    D, N, Q, M = m["hidden_size"], m["num_multimask_outputs"] + 1, m["iou_head_hidden_dim"], (c.get("prompt_encoder_config") or {}).get("mask_input_channels", 16)
+    part = 3 * linear(D, D // m["attention_downsample_rate"]) + linear(D // m["attention_downsample_rate"], D)
+    layer = 4 * linear(D, D) + 2 * part + linear(D, m["mlp_dim"]) + linear(m["mlp_dim"], D) + 4 * norm(D)
+    prompts = (4 + 1 + 1) * D + linear(4, M // 4) + norm(M // 4) + linear(4 * M // 4, M) + norm(M) + linear(M, D)
+    larger = 4 * D * (D // 4) + D // 4 + norm(D // 4) + 4 * (D // 4) * (D // 8) + D // 8
+    heads = N * (2 * linear(D, D) + linear(D, D // 8)) + linear(D, Q) + linear(Q, Q) + linear(Q, N)
+    return sam_tower(v) + prompts + (1 + N) * D + m["num_hidden_layers"] * layer + part + norm(D) + larger + heads
+
+
 FAMILIES = {
     # Texts.
+    "kosmos-2": kosmos2, "luke": luke, "tapas": tapas, "clipseg": clipseg, "sam": sam,
     "xlnet": xlnet, "lilt": lilt, "big_bird": big_bird,
     "distilbert": distilbert, "longformer": longformer, "xmod": xmod, "openai_privacy_filter": privacy_filter,
     "squeezebert": squeezebert, "mobilebert": mobilebert, "visual_bert": visual_bert, "jina_embeddings_v3": jina_embeddings,

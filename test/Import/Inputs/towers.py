@@ -1340,7 +1340,46 @@ def draw_mobilenet_v2(draw):
         "depth_multiplier": draw.choice([0.1, 0.35, 0.5, 0.75, 1.0, 1.4]), "image_size": draw.choice([32, 96]), "num_channels": draw.choice([1, 3]), "expand_ratio": draw.choice([2, 6])}
 
 
+def draw_kosmos2(draw):
+    heads = draw.choice([1, 2, 3])
+    vision = draw_encoder(draw) | draw_image(draw)
+    del vision["vocab_size"], vision["max_position_embeddings"]
+    return {"text_config": {"embed_dim": 8 * heads, "attention_heads": heads, "layers": draw.randint(1, 6), "ffn_dim": draw.randint(3, 99), "vocab_size": draw.randint(100, 999),
+                            "max_position_embeddings": draw.randint(30, 60), "scale_embedding": draw.random() < 0.5},
+            "latent_query_num": draw.randint(1, 20), "vision_config": vision}
+
+
+def draw_luke(draw):
+    sizes = draw_encoder(draw)
+    return sizes | labels(draw) | of_kind(draw, "Luke", "Model", "ForMaskedLM", "ForEntityClassification", "ForEntityPairClassification") | {
+        "type_vocab_size": draw.randint(1, 3), "entity_vocab_size": draw.randint(10, 99), "entity_emb_size": draw.choice([12, sizes["hidden_size"]]),
+        "use_entity_aware_attention": draw.random() < 0.7}
+
+
+def draw_tapas(draw):
+    return draw_encoder(draw) | labels(draw) | of_kind(draw, "Tapas", "Model", "ForMaskedLM", "ForSequenceClassification") | {
+        "type_vocab_sizes": [draw.randint(1, 9) for _ in range(7)]}
+
+
+def draw_clipseg(draw):
+    sizes, heads = draw_clip(draw), draw.choice([1, 2, 4])
+    taken, is_twice = sorted(draw.sample(range(6), 3)), draw.random() < 0.5
+    sizes["vision_config"] |= {"num_hidden_layers": taken[2] + draw.randint(1, 3)} | ({"patch_size": 16, "image_size": 32} if is_twice else {})
+    return sizes | {"extract_layers": taken, "reduce_dim": 8 * heads, "decoder_num_attention_heads": heads, "decoder_intermediate_size": draw.randint(3, 99),
+                    "conditional_layer": draw.randint(0, 2), "use_complex_transposed_convolution": is_twice}
+
+
+def draw_sam(draw):
+    tower, heads = draw_got_ocr2(draw)["vision_config"], draw.choice([1, 2])
+    D = 16 * heads
+    return {"vision_config": tower | {"output_channels": D, "num_pos_feats": D // 2},
+            "prompt_encoder_config": {"hidden_size": D, "image_size": tower["image_size"], "patch_size": 4, "mask_input_channels": draw.choice([4, 16])},
+            "mask_decoder_config": {"hidden_size": D, "num_attention_heads": heads, "mlp_dim": draw.randint(3, 99), "num_hidden_layers": draw.randint(1, 4), "iou_head_hidden_dim": draw.choice([12, 20]),
+                                    "attention_downsample_rate": draw.choice([1, 2]), "num_multimask_outputs": draw.randint(1, 4)}}
+
+
 DRAWS = {
+    "kosmos-2": draw_kosmos2, "luke": draw_luke, "tapas": draw_tapas, "clipseg": draw_clipseg, "sam": draw_sam,
     # Texts.
     "xlnet": draw_xlnet, "lilt": draw_lilt, "big_bird": draw_big_bird,
     "distilbert": draw_distilbert, "longformer": draw_longformer, "xmod": draw_xmod, "openai_privacy_filter": draw_privacy_filter,
