@@ -220,6 +220,18 @@ def conformer(L, S, h, f, window, C=512):
     return samples(0, S, h, f, C) - unread + L * layer
 
 
+def eighths(h, L, f, eights, more):
+    """Conformer's layers and what scores of positions and convolutions of channels add, a network, and a layer of a token for each eighth and one more."""
+    S, T = 8 * eights, eights + 1
+    layer = 14 * S * h**2 + 4 * S**2 * h + 8 * S * h * f + more
+    return 2 * S * 160 * h + L * layer + 4 * S * h * f + 2 * 2 * T * 8 * h * 2 * h + layers(1, T, h, f)
+
+
+def read_by(T, S, h, f, V, L):
+    """A decoder of S tokens that reads T; the head."""
+    return two_stacks(T, S, h, 1, 1, h, V, 0, L) + L * 4 * S * h * f
+
+
 def halved(S, h, mels, C):
     """Three convolutions over frequencies and frames, of which one becomes of two: two of single channels, each with a matrix; what is left becomes a frame."""
     half, quarter, eighth = mels // 2, mels // 4, mels // 8
@@ -671,6 +683,10 @@ def main():
         "xlnet-base-cased": layers(12, 512, 768, 3072) + 12 * (2 * 1024 * 768**2 + 2 * 512 * 1024 * 768 + 2 * 512 * 2 * 768 + 2 * 512**2 * 2 * 12)
         + 2 * 512 * 768 * 32000,
         # A stream of a quarter of the width.
+        # As many rows as distances, which a matrix makes heads of, in the first; of 1016 frames 128 tokens, whose convolutions have two halves.
+        "seamless-m4t-large-speech-to-text": eighths(1024, 24, 4096, 127, 2 * 2031 * 1024 * (1024 + 1016) + 2 * 1016 * 31 * 1024) + read_by(128, 1024, 1024, 8192, 256102, 24),
+        "seamless-m4t-v2-large-speech-to-text": eighths(1024, 24, 4096, 127, 2 * 1016**2 * 1024) + read_by(128, 4096, 1024, 8192, 256102, 24),
+        "seamless-m4t-medium-text-to-text": two_stacks(1024, 1024, 1024, 16, 16, 64, 256206, 12, 12) + 24 * 4 * 1024 * 1024 * 4096,
         "tapas-base": layers(12, 1024, 768, 3072) + 2 * 768**2,
         # Words and entities have two rows of queries each, and both have a loss.
         "luke-base": layers(12, 544, 768, 3072) + 12 * 2 * 544 * 768**2 + 2 * 32 * 256 * 768 + 2 * 768**2 + 2 * 512 * 768 * (768 + 50267) + 2 * 32 * 256 * (768 + 500000),

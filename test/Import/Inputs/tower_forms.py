@@ -1944,8 +1944,25 @@ def sam(c):
     return sam_tower(v) + prompts + (1 + N) * D + m["num_hidden_layers"] * layer + part + norm(D) + larger + heads
 
 
+def seamless(c):
+    """M2M 100, or in the place of its encoder Conformer's layers of features and a network, and a layer with two gated convolutions that makes one token of eight frames."""
+    c = {"d_model": c.get("hidden_size", 1024), "vocab_size": 256102, "encoder_layers": 24, "decoder_layers": 24, "encoder_ffn_dim": 8192, "decoder_ffn_dim": 8192, "speech_encoder_layers": 24,
+         "speech_encoder_attention_heads": 16, "speech_encoder_intermediate_size": 4096, "feature_projection_input_dim": 160, "conv_depthwise_kernel_size": 31} | c
+    D, F, features, is_second = c["d_model"], c["speech_encoder_intermediate_size"], c["feature_projection_input_dim"], c["model_type"] == "seamless_m4t_v2"
+    if kind_of(c) == "ForTextToText":
+        return bart(c | {"model_type": "m2m_100"})
+    network, kind = linear(D, F) + linear(F, D), c.get("position_embeddings_type", "relative_key" if is_second else "relative")
+    layer = 2 * network + 4 * linear(D, D) + 6 * norm(D) + 3 * D * D + c["conv_depthwise_kernel_size"] * D
+    layer += {"relative": D * D + 2 * D, "relative_key": (c.get("left_max_position_embeddings", 64) + c.get("right_max_position_embeddings", 8) + 1) * D // c["speech_encoder_attention_heads"]}.get(kind, 0)
+    sound = norm(features) + linear(features, D) + c["speech_encoder_layers"] * layer + norm(D) + network
+    sound += 2 * (norm(D) + 8 * D * 2 * D + 2 * D) + 4 * linear(D, D) + norm(D) + network + norm(D)
+    # What M2M 100 has without its encoder.
+    return sound + bart(c | {"model_type": "m2m_100", "encoder_layers": 0}) - norm(D)
+
+
 FAMILIES = {
     # Texts.
+    "seamless_m4t": seamless, "seamless_m4t_v2": seamless,
     "kosmos-2": kosmos2, "luke": luke, "tapas": tapas, "clipseg": clipseg, "sam": sam,
     "xlnet": xlnet, "lilt": lilt, "big_bird": big_bird,
     "distilbert": distilbert, "longformer": longformer, "xmod": xmod, "openai_privacy_filter": privacy_filter,

@@ -1378,7 +1378,20 @@ def draw_sam(draw):
                                     "attention_downsample_rate": draw.choice([1, 2]), "num_multimask_outputs": draw.randint(1, 4)}}
 
 
+def draw_seamless(draw, name, positions):
+    sizes, heads = draw_bart(draw), draw.choice([1, 2])
+    kind = draw.choice(["ForTextToText", "ForSpeechToText", "Model"])
+    return sizes | {"architectures": [name + kind], "speech_encoder_layers": draw.randint(1, 4), "speech_encoder_attention_heads": heads if sizes["d_model"] % (2 * heads) == 0 else 1,
+                    "speech_encoder_intermediate_size": draw.randint(3, 99), "feature_projection_input_dim": draw.choice([8, 20]), "conv_depthwise_kernel_size": draw.choice([3, 9, 31]),
+                    "position_embeddings_type": draw.choice(positions)}
+
+
+def draw_seamless_v2(draw):
+    return draw_seamless(draw, "SeamlessM4Tv2", ["relative_key", "none"]) | {"left_max_position_embeddings": draw.randint(1, 9), "right_max_position_embeddings": draw.randint(1, 9)}
+
+
 DRAWS = {
+    "seamless_m4t": lambda draw: draw_seamless(draw, "SeamlessM4T", ["relative", "rotary"]), "seamless_m4t_v2": draw_seamless_v2,
     "kosmos-2": draw_kosmos2, "luke": draw_luke, "tapas": draw_tapas, "clipseg": draw_clipseg, "sam": draw_sam,
     # Texts.
     "xlnet": draw_xlnet, "lilt": draw_lilt, "big_bird": draw_big_bird,
