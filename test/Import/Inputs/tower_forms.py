@@ -1960,8 +1960,29 @@ def seamless(c):
     return sound + bart(c | {"model_type": "m2m_100", "encoder_layers": 0}) - norm(D)
 
 
+def llama_layer(D, F, heads, keys, size, bias=False, ffn_bias=False):
+    attention = D * (heads + 2 * keys) * size + heads * size * D + ((heads + 2 * keys) * size + D if bias else 0)
+    return attention + 3 * D * F + (2 * F + D if ffn_bias else 0) + 2 * D
+
+
+def csm(c):
+    """A Llama of a text and of codes; a small one, with a matrix before it and one of each code but the first behind it. A codec is left out."""
+    c = {"hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 2051, "text_vocab_size": 128256, "num_codebooks": 32} | c
+    d = {"hidden_size": 1024, "intermediate_size": 8192, "num_hidden_layers": 4, "num_attention_heads": 8, "num_key_value_heads": 2} | (c.get("depth_decoder_config") or {})
+    D, W, V, N = c["hidden_size"], d["hidden_size"], c["vocab_size"], c["num_codebooks"]
+
+    def stack(c):
+        size = c.get("head_dim") or c["hidden_size"] // c["num_attention_heads"]
+        return c["hidden_size"] + c["num_hidden_layers"] * llama_layer(c["hidden_size"], c["intermediate_size"], c["num_attention_heads"], c["num_key_value_heads"], size,
+                                                                       c.get("attention_bias", False), c.get("mlp_bias", False))
+
+    tables = c["text_vocab_size"] * D + N * V * D * (1 if c.get("tie_codebooks_embeddings", True) else 2)
+    return tables + stack(c) + stack(d) + D * V + D * W + (N - 1) * W * V
+
+
 FAMILIES = {
     # Texts.
+    "csm": csm,
     "seamless_m4t": seamless, "seamless_m4t_v2": seamless,
     "kosmos-2": kosmos2, "luke": luke, "tapas": tapas, "clipseg": clipseg, "sam": sam,
     "xlnet": xlnet, "lilt": lilt, "big_bird": big_bird,

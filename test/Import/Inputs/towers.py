@@ -1390,7 +1390,16 @@ def draw_seamless_v2(draw):
     return draw_seamless(draw, "SeamlessM4Tv2", ["relative_key", "none"]) | {"left_max_position_embeddings": draw.randint(1, 9), "right_max_position_embeddings": draw.randint(1, 9)}
 
 
+def draw_csm(draw):
+    sizes, codes, heads = draw_text(draw), draw.randint(2, 6), draw.choice([1, 2])
+    sizes |= {"num_codebooks": codes, "text_vocab_size": draw.randint(50, 99), "max_position_embeddings": draw.randint(9, 40), "attention_bias": draw.random() < 0.5, "tie_codebooks_embeddings": draw.random() < 0.7}
+    return sizes | {"depth_decoder_config": {
+        "num_codebooks": codes, "vocab_size": sizes["vocab_size"], "backbone_hidden_size": sizes["hidden_size"], "hidden_size": 24 * heads, "intermediate_size": draw.randint(3, 99),
+        "num_hidden_layers": draw.randint(1, 4), "num_attention_heads": 2 * heads, "num_key_value_heads": draw.choice([1, heads]), "head_dim": draw.choice([None, 8]), "mlp_bias": draw.random() < 0.5}}
+
+
 DRAWS = {
+    "csm": draw_csm,
     "seamless_m4t": lambda draw: draw_seamless(draw, "SeamlessM4T", ["relative", "rotary"]), "seamless_m4t_v2": draw_seamless_v2,
     "kosmos-2": draw_kosmos2, "luke": draw_luke, "tapas": draw_tapas, "clipseg": draw_clipseg, "sam": draw_sam,
     # Texts.
