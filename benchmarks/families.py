@@ -313,6 +313,8 @@ CONFIGS = {
                               "global_attn_indexes": [1, 3, 5, 7], "mlp_dim": 48, "num_pos_feats": 32},
             "prompt_encoder_config": {"hidden_size": 64, "image_size": 64, "patch_size": 8},
             "mask_decoder_config": {"hidden_size": 64, "mlp_dim": 96, "num_hidden_layers": 4, "iou_head_hidden_dim": 32}},
+    "speecht5": {"hidden_size": 64, "conv_dim": [8] * 7, "num_conv_pos_embeddings": 8, "num_conv_pos_embedding_groups": 4, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8,
+                 "decoder_attention_heads": 8, "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "vocab_size": 128, "encoder_max_relative_position": 8, "max_text_positions": 32},
     "tapas": ENCODER | {"architectures": ["TapasForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32, "type_vocab_sizes": [3, 8, 8, 2, 8, 8, 10]},
     "kosmos-2": {"text_config": {"embed_dim": 64, "layers": 8, "attention_heads": 8, "ffn_dim": 96, "vocab_size": 128, "max_position_embeddings": 32}, "latent_query_num": 8,
                  "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
@@ -610,7 +612,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "exaone4_5", "glm_ocr", "glmasr", "lighton_ocr", "mistral3_qwen3", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
               "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech",
               "big_bird", "clap", "detr", "lilt", "muse_glimmer", "owlv2", "owlvit", "pvt_v2", "table-transformer", "timesformer", "xlnet",
-              "kosmos-2", "clipseg", "csm", "luke", "sam", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
+              "kosmos-2", "clipseg", "csm", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip", "clap")
 # What is made of parameters alone, such as heads of relative positions, or of a condition of the whole batch, each rank makes for

@@ -139,6 +139,27 @@ stg.block @distance_attention(%x: !stream) -> !stream {
   stg.return %y : !stream
 }
 
+// The same with rows of one table for all layers, which are put in their places once (SpeechT5).
+stg.block @distances() -> !stg.tensor<[E, S, _ = S], bf16> {
+  %t = stg.param "distance_embeddings" : !stg.tensor<[N, E], bf16>
+  %d = stg.relative_bias %t <"distances"> : !stg.tensor<[N, E], bf16> -> !stg.tensor<[E, S, _ = S], bf16>
+  stg.return %d : !stg.tensor<[E, S, _ = S], bf16>
+}
+stg.block @given_distances_layer(%x: !stream, %distances: !stg.tensor<[E, S, _ = S], bf16>) -> !stream {
+  %n = stg.call @before(%x) {part = "attention"} : (!stream) -> !stream
+  %q, %k, %v = stg.call @heads(%n) {K as H} : (!stream) -> (!heads, !heads, !heads)
+  %s = stg.einsum "bshe,est->bhst" %q, %distances <"distance_scores"> : !heads, !stg.tensor<[E, S, _ = S], bf16>
+  // No trace has the value of the constant.
+  %c = stg.splat 1 : !scores
+  %w = stg.mul %s, %c <"distance_score_scale"> : !scores, !scores
+  %a, %lse = stg.attention none %q, %k, %v, %w : !heads, !heads, !heads, !scores
+  %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
+  %o = stg.einsum "bshe,hed->bsd" %a, %wo : !heads, !stg.tensor<[H, E, D], bf16>
+  %z = stg.call @output_bias(%o) : (!stream) -> !stream
+  %y = stg.call @after(%x, %z) {part = "attention"} : (!stream, !stream) -> !stream
+  stg.return %y : !stream
+}
+
 // Rotary positions of what the projections of queries and keys read.
 stg.block @rotate_tokens(%x: !stream) -> !stream {
   %h = stg.rearrange "bs(he)->bshe" %x <"parts_of_tokens"> : !stream -> !stg.tensor<[B, S, _ = H, E], bf16>

@@ -689,6 +689,7 @@ def main():
         "seamless-m4t-medium-text-to-text": two_stacks(1024, 1024, 1024, 16, 16, 64, 256206, 12, 12) + 24 * 4 * 1024 * 1024 * 4096,
         # Of 1,792 frames 32 codes each.
         "csm-1b": text(2048, 8192, 16, 32, 8, 64, 2051, 2048) + 1792 * (text(1024, 8192, 4, 8, 2, 128, 0, 32) + 2 * 32 * 2048 * 1024 + 2 * 31 * 1024 * 2051),
+        "speecht5-asr": samples(12, 768, 768, 3072) + 12 * 2 * 768**2 * 768 + read_by(768, 450, 768, 3072, 81, 6),
         "tapas-base": layers(12, 1024, 768, 3072) + 2 * 768**2,
         # Words and entities have two rows of queries each, and both have a loss.
         "luke-base": layers(12, 544, 768, 3072) + 12 * 2 * 544 * 768**2 + 2 * 32 * 256 * 768 + 2 * 768**2 + 2 * 512 * 768 * (768 + 50267) + 2 * 32 * 256 * (768 + 500000),

@@ -1980,8 +1980,18 @@ def csm(c):
     return tables + stack(c) + stack(d) + D * V + D * W + (N - 1) * W * V
 
 
+def speecht5(c):
+    """wav2vec 2.0 with one table of distances for all layers, and a decoder with a table of its own."""
+    c = {"hidden_size": 768, "encoder_layers": 12, "encoder_attention_heads": 12, "encoder_ffn_dim": 3072, "decoder_layers": 6, "decoder_ffn_dim": 3072, "vocab_size": 81} | c
+    D, F, V = c["hidden_size"], c["decoder_ffn_dim"], c["vocab_size"]
+    sound = wav2vec2(c | {"num_hidden_layers": c["encoder_layers"], "intermediate_size": c["encoder_ffn_dim"], "architectures": ["Wav2Vec2Model"]})
+    distances = 2 * c.get("encoder_max_relative_position", 160) * D // c["encoder_attention_heads"]
+    return sound + distances + c["decoder_layers"] * (block(D, F) + 4 * linear(D, D) + norm(D)) + V * D * (1 if c.get("tie_word_embeddings", True) else 2)
+
+
 FAMILIES = {
     # Texts.
+    "speecht5": speecht5,
     "csm": csm,
     "seamless_m4t": seamless, "seamless_m4t_v2": seamless,
     "kosmos-2": kosmos2, "luke": luke, "tapas": tapas, "clipseg": clipseg, "sam": sam,

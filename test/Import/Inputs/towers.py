@@ -1398,7 +1398,18 @@ def draw_csm(draw):
         "num_hidden_layers": draw.randint(1, 4), "num_attention_heads": 2 * heads, "num_key_value_heads": draw.choice([1, heads]), "head_dim": draw.choice([None, 8]), "mlp_bias": draw.random() < 0.5}}
 
 
+def draw_speecht5(draw):
+    sizes, heads = draw_wav2vec2(draw), draw.choice([1, 2])
+    for key in ("num_attention_heads", "num_hidden_layers", "intermediate_size", "architectures", "do_stable_layer_norm", "classifier_proj_size"):
+        del sizes[key]
+    return {key: value for key, value in sizes.items() if key not in ("id2label", "num_labels")} | {
+        "hidden_size": 24 * heads, "encoder_attention_heads": 2 * heads, "encoder_layers": draw.randint(1, 4), "encoder_ffn_dim": draw.randint(3, 99), "decoder_layers": draw.randint(1, 4),
+        "decoder_ffn_dim": draw.randint(3, 99), "decoder_attention_heads": draw.choice([2, 3]), "encoder_max_relative_position": draw.randint(1, 9), "max_text_positions": draw.randint(4, 40),
+        "tie_word_embeddings": draw.random() < 0.5, "scale_embedding": draw.random() < 0.5}
+
+
 DRAWS = {
+    "speecht5": draw_speecht5,
     "csm": draw_csm,
     "seamless_m4t": lambda draw: draw_seamless(draw, "SeamlessM4T", ["relative", "rotary"]), "seamless_m4t_v2": draw_seamless_v2,
     "kosmos-2": draw_kosmos2, "luke": draw_luke, "tapas": draw_tapas, "clipseg": draw_clipseg, "sam": draw_sam,
