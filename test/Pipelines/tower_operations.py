@@ -690,6 +690,10 @@ def main():
         # Of 1,792 frames 32 codes each.
         "csm-1b": text(2048, 8192, 16, 32, 8, 64, 2051, 2048) + 1792 * (text(1024, 8192, 4, 8, 2, 128, 0, 32) + 2 * 32 * 2048 * 1024 + 2 * 31 * 1024 * 2051),
         "speecht5-asr": samples(12, 768, 768, 3072) + 12 * 2 * 768**2 * 768 + read_by(768, 450, 768, 3072, 81, 6),
+        # Five tiles; windows of 8 x 8 patches that 4 x 4 queries read, eight times. The head of the tower is not read.
+        "granite-vision-4.1-4b": 5 * (2 * 576 * 768 * 1152 + layers(27, 576, 1152, 4304) + pooled(576, 1152, 4304)
+                                      + 8 * (9 * (layers(1, 16, 1152, 3072) + 4 * (16 + 64) * 1152**2 + 4 * 16 * 64 * 1152) + 2 * 144 * 1152 * 2560))
+        + text(2560, 8192, 40, 40, 8, 64, 100353, 4096),
         "tapas-base": layers(12, 1024, 768, 3072) + 2 * 768**2,
         # Words and entities have two rows of queries each, and both have a loss.
         "luke-base": layers(12, 544, 768, 3072) + 12 * 2 * 544 * 768**2 + 2 * 32 * 256 * 768 + 2 * 768**2 + 2 * 512 * 768 * (768 + 50267) + 2 * 32 * 256 * (768 + 500000),

@@ -1989,8 +1989,18 @@ def speecht5(c):
     return sound + distances + c["decoder_layers"] * (block(D, F) + 4 * linear(D, D) + norm(D)) + V * D * (1 if c.get("tie_word_embeddings", True) else 2)
 
 
+def granite4_vision(c):
+    """A SigLIP tower, eight times two learned tables, norms and a layer of queries with a matrix behind it, a token that ends rows, and a Granite."""
+    v, q = c["vision_config"], c.get("qformer_config") or {}
+    t = {"num_key_value_heads": (c.get("text_config") or {}).get("num_attention_heads")} | LLAMA | (c.get("text_config") or {}) | {"tie_word_embeddings": c.get("tie_word_embeddings", False)}
+    D, F, side = v["hidden_size"], q.get("intermediate_size", 3072), int(c["downsample_rate"].split("/")[0])
+    reader = 2 * norm(D) + 5 * side**2 * D + block(D, F) + 4 * linear(D, D) + norm(D) + linear(D, t["hidden_size"])
+    return siglip_vision(v) + 8 * reader + t["hidden_size"] + closed_forms.granite(t)[0]
+
+
 FAMILIES = {
     # Texts.
+    "granite4_vision": granite4_vision,
     "speecht5": speecht5,
     "csm": csm,
     "seamless_m4t": seamless, "seamless_m4t_v2": seamless,

@@ -1408,7 +1408,19 @@ def draw_speecht5(draw):
         "tie_word_embeddings": draw.random() < 0.5, "scale_embedding": draw.random() < 0.5}
 
 
+def draw_granite4_vision(draw):
+    text, side, layers = draw_text(draw) | {"num_hidden_layers": 9, "residual_multiplier": draw.choice([1, 0.22])}, draw.choice([1, 2, 4]), sorted(draw.sample(range(1, 7), 3))
+    tower, heads = draw_square_tower(draw, 2 * side * draw.randint(1, 2)) | {"model_type": "siglip_vision_model", "num_hidden_layers": 7}, draw.choice([1, 2])
+    tower |= {"hidden_size": 8 * heads * tower["num_attention_heads"], "vision_use_head": draw.random() < 0.5}
+    before = draw.sample(range(9), 8)
+    return {"text_config": text, "vision_config": tower, "downsample_rate": f"{side}/{2 * side}", "tie_word_embeddings": draw.random() < 0.5,
+            "deepstack_layer_map": [[layer if draw.random() < 0.5 else layer - 8, target] for layer, target in zip(layers + [7], before)],
+            "spatial_target_layers": before[4:], "qformer_config": {"hidden_size": tower["hidden_size"], "encoder_hidden_size": tower["hidden_size"], "num_attention_heads": heads,
+                                                                                 "intermediate_size": draw.randint(3, 99)}}
+
+
 DRAWS = {
+    "granite4_vision": draw_granite4_vision,
     "speecht5": draw_speecht5,
     "csm": draw_csm,
     "seamless_m4t": lambda draw: draw_seamless(draw, "SeamlessM4T", ["relative", "rotary"]), "seamless_m4t_v2": draw_seamless_v2,
