@@ -305,6 +305,8 @@ CONFIGS = {
                                                          "patch_size": 8, "projection_dim": 64}},
     "clipseg": {"projection_dim": 32, "extract_layers": [1, 3, 5], "reduce_dim": 32, "decoder_num_attention_heads": 4, "decoder_intermediate_size": 48, "use_complex_transposed_convolution": True,
                 "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32}, "vision_config": VISION | {"image_size": 32, "patch_size": 16}},
+    "longt5": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 32, "local_radius": 7, "global_block_size": 4,
+               "encoder_attention_type": "transient-global"},
     "luke": ENCODER | {"architectures": ["LukeForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34, "entity_vocab_size": 64, "entity_emb_size": 32},
     "csm": decoder(num_codebooks=4, text_vocab_size=96, depth_decoder_config={"num_codebooks": 4, "vocab_size": 128, "backbone_hidden_size": 64, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 4,
                                                                              "num_attention_heads": 8, "num_key_value_heads": 4}),
@@ -614,7 +616,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "exaone4_5", "glm_ocr", "glmasr", "lighton_ocr", "mistral3_qwen3", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
               "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech",
               "big_bird", "clap", "detr", "lilt", "muse_glimmer", "owlv2", "owlvit", "pvt_v2", "table-transformer", "timesformer", "xlnet",
-              "kosmos-2", "clipseg", "csm", "granite4_vision", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
+              "kosmos-2", "clipseg", "csm", "granite4_vision", "longt5", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip", "clap")
 # What is made of parameters alone, such as heads of relative positions, or of a condition of the whole batch, each rank makes for

@@ -1998,8 +1998,17 @@ def granite4_vision(c):
     return siglip_vision(v) + 8 * reader + t["hidden_size"] + closed_forms.granite(t)[0]
 
 
+def longt5(c):
+    """T5; with sums of tokens a norm of them in each layer of the encoder, and a second table of relative positions."""
+    total = t5(c | {"architectures": ["T5EncoderModel"] if c.get("architectures") == ["LongT5EncoderModel"] else None})
+    if c.get("encoder_attention_type", "local") == "local":
+        return total
+    return total + c.get("num_layers", 6) * c.get("d_model", 512) + c.get("relative_attention_num_buckets", 32) * c.get("num_heads", 8)
+
+
 FAMILIES = {
     # Texts.
+    "longt5": longt5,
     "granite4_vision": granite4_vision,
     "speecht5": speecht5,
     "csm": csm,

@@ -1419,7 +1419,14 @@ def draw_granite4_vision(draw):
                                                                                  "intermediate_size": draw.randint(3, 99)}}
 
 
+def draw_longt5(draw):
+    sizes, block = draw_t5(draw), draw.choice([4, 8])
+    sizes |= {"architectures": [draw.choice(["LongT5ForConditionalGeneration", "LongT5EncoderModel"])], "feed_forward_proj": draw.choice(["relu", "gated-gelu"])}
+    return sizes | {"local_radius": block - 1, "global_block_size": draw.choice([2, 4]), "n_positions": 8 * draw.randint(1, 5), "encoder_attention_type": draw.choice(["local", "transient-global"])}
+
+
 DRAWS = {
+    "longt5": draw_longt5,
     "granite4_vision": draw_granite4_vision,
     "speecht5": draw_speecht5,
     "csm": draw_csm,
