@@ -79,6 +79,7 @@ SEQUENCES = {"d_model": 64, "encoder_layers": 4, "decoder_layers": 4, "encoder_a
              "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "vocab_size": 128, "max_position_embeddings": 32}
 
 CONFIGS = {
+    "aimv2_vision_model": ENCODER | {"image_size": 32, "patch_size": 8, "qkv_bias": True, "use_head": False},
     "afmoe": decoder(**SIZE, **WINDOW, **EXPERTS, num_dense_layers=2, num_shared_experts=1, mup_enabled=True),
     "albert": ENCODER | {"architectures": ["AlbertForPreTraining"], "vocab_size": 128, "embedding_size": 32, "max_position_embeddings": 32},
     "altclip": {"projection_dim": 32, "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 34, "project_dim": 24},
@@ -604,7 +605,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "DiTTransformer2DModel", "SD3Transformer2DModel", "FluxTransformer2DModel", "gemma3", "gemma4", "llama4", "llava",
               "mistral3", "qwen2_vl", "qwen2_5_omni", "qwen2_5_vl", "t5", "mt5", "whisper", "blenderbot", "blenderbot-small", "ernie",
               "marian", "megatron-bert", "pegasus", "plbart", "umt5", "audio-spectrogram-transformer", "aya_vision",
-              "clip_text_model", "cohere2_vision", "deit", "idefics3", "ijepa", "internvl", "internvl_chat", "llava_next", "llava_onevision",
+              "clip_text_model", "cohere2_vision", "deit", "idefics3", "ijepa", "aimv2_vision_model", "internvl", "internvl_chat", "llava_next", "llava_onevision",
               "paligemma", "PixArtTransformer2DModel", "qwen2_audio", "qwen3_5", "qwen3_5_moe", "qwen3_omni_moe", "qwen3_vl", "qwen3_vl_moe", "QwenImageTransformer2DModel",
               "siglip_vision_model", "smolvlm", "voxtral", "WanTransformer3DModel", "glm4v", "glm4v_moe", "kimi_k25", "kimi_vl", "nllb-moe",
               "switch_transformers", "t5gemma", "mllama", "data2vec-audio", "hubert", "unispeech",

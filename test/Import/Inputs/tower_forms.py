@@ -2006,8 +2006,19 @@ def longt5(c):
     return total + c.get("num_layers", 6) * c.get("d_model", 512) + c.get("relative_attention_num_buckets", 32) * c.get("num_heads", 8)
 
 
+def aimv2(c):
+    """Norms have no bias, feed-forward networks have gates; a row reads, without a matrix of its own; computed positions are no parameters."""
+    c = {"hidden_size": 1024, "intermediate_size": 2816, "num_hidden_layers": 24, "num_channels": 3, "image_size": 224, "patch_size": 14, "use_head": True} | c
+    D, F, bias, more = c["hidden_size"], c["intermediate_size"], c.get("qkv_bias", False), c.get("mlp_bias", False)
+    layer = 4 * linear(D, D, bias) + 2 * linear(D, F, more) + linear(F, D, more) + 2 * D
+    positions = 0 if c.get("is_native") else (c["image_size"] // c["patch_size"]) ** 2 * D
+    head = D + 2 * linear(D, D, bias) + linear(D, D) if c["use_head"] else 0
+    return linear(c["num_channels"] * c["patch_size"] ** 2, D) + D + positions + c["num_hidden_layers"] * layer + D + head
+
+
 FAMILIES = {
     # Texts.
+    "aimv2_vision_model": aimv2,
     "longt5": longt5,
     "granite4_vision": granite4_vision,
     "speecht5": speecht5,

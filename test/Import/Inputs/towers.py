@@ -1425,7 +1425,16 @@ def draw_longt5(draw):
     return sizes | {"local_radius": block - 1, "global_block_size": draw.choice([2, 4]), "n_positions": 8 * draw.randint(1, 5), "encoder_attention_type": draw.choice(["local", "transient-global"])}
 
 
+def draw_aimv2(draw):
+    heads = draw.choice([1, 2, 4])
+    return of_kind(draw, "Aimv2Vision", "Model") | {
+        "hidden_size": 8 * heads * draw.randint(1, 2), "intermediate_size": 8 * draw.randint(1, 9), "num_hidden_layers": draw.randint(1, 4), "num_attention_heads": heads, "num_channels": draw.choice([1, 3]),
+        "image_size": draw.choice([16, 30, 32]), "patch_size": draw.choice([4, 8]), "hidden_act": draw.choice(["silu", "gelu"])} | {
+        key: draw.choice([True, False]) for key in ["qkv_bias", "mlp_bias", "use_head", "is_native"]}
+
+
 DRAWS = {
+    "aimv2_vision_model": draw_aimv2,
     "longt5": draw_longt5,
     "granite4_vision": draw_granite4_vision,
     "speecht5": draw_speecht5,
