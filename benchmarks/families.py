@@ -79,6 +79,7 @@ SEQUENCES = {"d_model": 64, "encoder_layers": 4, "decoder_layers": 4, "encoder_a
              "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "vocab_size": 128, "max_position_embeddings": 32}
 
 CONFIGS = {
+    "aimv2_vision_model": ENCODER | {"image_size": 32, "patch_size": 8, "qkv_bias": True, "use_head": False},
     "afmoe": decoder(**SIZE, **WINDOW, **EXPERTS, num_dense_layers=2, num_shared_experts=1, mup_enabled=True),
     "albert": ENCODER | {"architectures": ["AlbertForPreTraining"], "vocab_size": 128, "embedding_size": 32, "max_position_embeddings": 32},
     "altclip": {"projection_dim": 32, "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 34, "project_dim": 24},
@@ -261,6 +262,8 @@ CONFIGS = {
     "gpt_oss": decoder(**SIZE, **WINDOW, num_local_experts=8, num_experts_per_tok=2),
     "gptj": few(rotary_dim=4),
     "granite": decoder(),
+    "granite4_vision": {"text_config": decoder(max_position_embeddings=64), "downsample_rate": "1/2", "deepstack_layer_map": [[1, 3], [3, 2], [5, 1], [-1, 0]], "spatial_target_layers": [4, 5, 6, 7],
+                        "vision_config": VISION | {"model_type": "siglip_vision_model", "image_size": 32, "patch_size": 8}, "qformer_config": {"num_attention_heads": 8, "intermediate_size": 48}},
     "granite_speech": {"text_config": decoder(), "encoder_config": {"input_dim": 16, "num_layers": 8, "hidden_dim": 32, "num_heads": 8, "feedforward_mult": 2, "output_dim": 8,
                                                                     "context_size": 20, "max_pos_emb": 32, "conv_kernel_size": 7},
                        "projector_config": {"hidden_size": 32, "num_hidden_layers": 8, "num_attention_heads": 8, "intermediate_size": 48, "encoder_hidden_size": 32}},
@@ -301,6 +304,25 @@ CONFIGS = {
         "init_pos_emb_height": 8, "init_pos_emb_width": 8}},
     "janus": {"text_config": decoder(), "vision_config": {"hidden_size": 32, "num_attention_heads": 8, "num_hidden_layers": 8, "mlp_ratio": 2, "image_size": 32,
                                                          "patch_size": 8, "projection_dim": 64}},
+    "clipseg": {"projection_dim": 32, "extract_layers": [1, 3, 5], "reduce_dim": 32, "decoder_num_attention_heads": 4, "decoder_intermediate_size": 48, "use_complex_transposed_convolution": True,
+                "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32}, "vision_config": VISION | {"image_size": 32, "patch_size": 16}},
+    "longt5": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 32, "local_radius": 7, "global_block_size": 4,
+               "encoder_attention_type": "transient-global"},
+    "luke": ENCODER | {"architectures": ["LukeForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34, "entity_vocab_size": 64, "entity_emb_size": 32},
+    "csm": decoder(num_codebooks=4, text_vocab_size=96, depth_decoder_config={"num_codebooks": 4, "vocab_size": 128, "backbone_hidden_size": 64, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 4,
+                                                                             "num_attention_heads": 8, "num_key_value_heads": 4}),
+    "seamless_m4t": SEQUENCES | {"architectures": ["SeamlessM4TForTextToText"]},
+    "seamless_m4t_v2": SEQUENCES | {"architectures": ["SeamlessM4Tv2ForSpeechToText"], "speech_encoder_layers": 4, "speech_encoder_attention_heads": 8, "speech_encoder_intermediate_size": 96,
+                                    "feature_projection_input_dim": 16, "left_max_position_embeddings": 8, "right_max_position_embeddings": 4},
+    "sam": {"vision_config": {"hidden_size": 32, "output_channels": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "image_size": 64, "patch_size": 8, "window_size": 3,
+                              "global_attn_indexes": [1, 3, 5, 7], "mlp_dim": 48, "num_pos_feats": 32},
+            "prompt_encoder_config": {"hidden_size": 64, "image_size": 64, "patch_size": 8},
+            "mask_decoder_config": {"hidden_size": 64, "mlp_dim": 96, "num_hidden_layers": 4, "iou_head_hidden_dim": 32}},
+    "speecht5": {"hidden_size": 64, "conv_dim": [8] * 7, "num_conv_pos_embeddings": 8, "num_conv_pos_embedding_groups": 4, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8,
+                 "decoder_attention_heads": 8, "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "vocab_size": 128, "encoder_max_relative_position": 8, "max_text_positions": 32},
+    "tapas": ENCODER | {"architectures": ["TapasForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32, "type_vocab_sizes": [3, 8, 8, 2, 8, 8, 10]},
+    "kosmos-2": {"text_config": {"embed_dim": 64, "layers": 8, "attention_heads": 8, "ffn_dim": 96, "vocab_size": 128, "max_position_embeddings": 32}, "latent_query_num": 8,
+                 "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
     "jetmoe": {"hidden_size": 64, "intermediate_size": 32, "num_hidden_layers": 8, "num_key_value_heads": 4, "kv_channels": 8, "vocab_size": 128,
                "max_position_embeddings": 32, "num_local_experts": 8, "num_experts_per_tok": 2},
     "kimi_linear": decoder(**EXPERTS, **LATENT_SIZES, num_shared_experts=1, first_k_dense_replace=2, mla_use_nope=True,
@@ -583,7 +605,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "DiTTransformer2DModel", "SD3Transformer2DModel", "FluxTransformer2DModel", "gemma3", "gemma4", "llama4", "llava",
               "mistral3", "qwen2_vl", "qwen2_5_omni", "qwen2_5_vl", "t5", "mt5", "whisper", "blenderbot", "blenderbot-small", "ernie",
               "marian", "megatron-bert", "pegasus", "plbart", "umt5", "audio-spectrogram-transformer", "aya_vision",
-              "clip_text_model", "cohere2_vision", "deit", "idefics3", "ijepa", "internvl", "internvl_chat", "llava_next", "llava_onevision",
+              "clip_text_model", "cohere2_vision", "deit", "idefics3", "ijepa", "aimv2_vision_model", "internvl", "internvl_chat", "llava_next", "llava_onevision",
               "paligemma", "PixArtTransformer2DModel", "qwen2_audio", "qwen3_5", "qwen3_5_moe", "qwen3_omni_moe", "qwen3_vl", "qwen3_vl_moe", "QwenImageTransformer2DModel",
               "siglip_vision_model", "smolvlm", "voxtral", "WanTransformer3DModel", "glm4v", "glm4v_moe", "kimi_k25", "kimi_vl", "nllb-moe",
               "switch_transformers", "t5gemma", "mllama", "data2vec-audio", "hubert", "unispeech",
@@ -595,7 +617,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "exaone4_5", "glm_ocr", "glmasr", "lighton_ocr", "mistral3_qwen3", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
               "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech",
               "big_bird", "clap", "detr", "lilt", "muse_glimmer", "owlv2", "owlvit", "pvt_v2", "table-transformer", "timesformer", "xlnet",
-              "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
+              "kosmos-2", "clipseg", "csm", "granite4_vision", "longt5", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip", "clap")
 # What is made of parameters alone, such as heads of relative positions, or of a condition of the whole batch, each rank makes for

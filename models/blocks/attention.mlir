@@ -378,13 +378,24 @@ stg.block @attend_heads(%q: !queries, %k: !keys, %v: !values) -> !attended {
 // The output of all heads together.
 stg.block @attention_output(%x: !attended) -> !stream {
   stg.option @inner_norm : bool = false "RMSNorm of what the last matrix of attention, or of a feed-forward network, reads"
+  stg.option @inner_layer_norm : bool = false "LayerNorm of what the last matrix of attention, or of a feed-forward network, reads"
   stg.option @o_bias : bool = false "bias of the output"
   %an = stg.if @inner_norm -> !attended {
     %w = stg.param "attention_inner_norm" : !stg.tensor<[H, EV], bf16>
     %y, %rstd = stg.rms_norm %x, %w : !attended, !stg.tensor<[H, EV], bf16>
     stg.yield %y : !attended
   } else {
-    stg.yield %x : !attended
+    %l = stg.if @inner_layer_norm -> !attended {
+      %j = stg.rearrange "bshe->bs(he)" %x <"joined_heads"> : !attended -> !stg.tensor<[B, S, H*EV], bf16>
+      %w = stg.param "attention_inner_norm.weight" : !stg.tensor<[H*EV], bf16>
+      %b = stg.param "attention_inner_norm.bias" : !stg.tensor<[H*EV], bf16>
+      %n, %mean, %rstd = stg.layer_norm %j, %w, %b <"attention_inner_norm"> : !stg.tensor<[B, S, H*EV], bf16>, !stg.tensor<[H*EV], bf16>, !stg.tensor<[H*EV], bf16>
+      %y = stg.rearrange "bs(he)->bshe" %n <"normalized_heads"> : !stg.tensor<[B, S, H*EV], bf16> -> !attended
+      stg.yield %y : !attended
+    } else {
+      stg.yield %x : !attended
+    }
+    stg.yield %l : !attended
   }
   %wo = stg.param "o_proj" : !stg.tensor<[H, EV, D], bf16>
   %o = stg.einsum "bshe,hed->bsd" %an, %wo : !attended, !stg.tensor<[H, EV, D], bf16>

@@ -42,7 +42,33 @@ stg.block @attention_pool(%x: !stream) -> !row {
   stg.return %y : !row
 }
 
-// The same, executed, but read by nobody.
+// A learned row of each head reads the tokens, without a projection of its own and without what follows
+// attention in a layer (AIMv2).
+stg.block @row_attention_pool(%x: !stream) -> !row {
+  stg.option @qkv_bias : bool = false "biases of keys and values"
+  %p = stg.param "probe" : !stg.tensor<[NQ, H, E], bf16>
+  %q = stg.broadcast dim 0 %p <"probes"> : !stg.tensor<[NQ, H, E], bf16> -> !query
+  %w = stg.param "kv_proj" : !stg.tensor<[D, 2*H, E], bf16>
+  %m = stg.einsum "bsd,dhe->bshe" %x, %w : !stream, !stg.tensor<[D, 2*H, E], bf16>
+  %kv = stg.if @qkv_bias -> !stg.tensor<[B, S, 2*H, E], bf16> {
+    %b = stg.param "kv_bias" : !stg.tensor<[2*H, E], bf16>
+    %z = stg.bias_add %m, %b : !stg.tensor<[B, S, 2*H, E], bf16>, !stg.tensor<[2*H, E], bf16>
+    stg.yield %z : !stg.tensor<[B, S, 2*H, E], bf16>
+  } else {
+    stg.yield %m : !stg.tensor<[B, S, 2*H, E], bf16>
+  }
+  %k, %v = stg.split dim 2 %kv : !stg.tensor<[B, S, 2*H, E], bf16> -> !keys, !keys
+  %a, %lse = stg.attention none %q, %k, %v <"attention"> : !query, !keys, !keys
+  %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
+  %po = stg.einsum "bshe,hed->bsd" %a, %wo : !query, !stg.tensor<[H, E, D], bf16>
+  %bo = stg.param "o_bias" : !vector
+  %o = stg.bias_add %po, %bo : !picked, !vector
+  %r = stg.slice dim 1 %o {from = #sym.expr<0>} <"first_row"> : !picked -> !first
+  %y = stg.rearrange "b()d->bd" %r <"row"> : !first -> !row
+  stg.return %y : !row
+}
+
+// The same as the first, executed, but read by nobody.
 stg.block @unread_attention_pool(%x: !stream) -> !stream {
   %r = stg.call @attention_pool(%x) : (!stream) -> !row
   stg.keep %r : !row

@@ -17,6 +17,8 @@ stg.symbol @CT "tokens of a context"
 stg.symbol @OM "what is predicted of a token in the middle of the layers"
 
 !stream = !stg.tensor<[B, S, D], bf16>
+!vector = !stg.tensor<[D], bf16>
+!frames = !stg.tensor<[B, FR = 8*S - 8, D], bf16>
 !heads = !stg.tensor<[B, S, H, E], bf16>
 !head = !stg.tensor<[H, E], bf16>
 !positions = !stg.tensor<[1, N = 2*S - 1, D], bf16>
@@ -137,6 +139,27 @@ stg.block @distance_attention(%x: !stream) -> !stream {
   stg.return %y : !stream
 }
 
+// The same with rows of one table for all layers, which are put in their places once (SpeechT5).
+stg.block @distances() -> !stg.tensor<[E, S, _ = S], bf16> {
+  %t = stg.param "distance_embeddings" : !stg.tensor<[N, E], bf16>
+  %d = stg.relative_bias %t <"distances"> : !stg.tensor<[N, E], bf16> -> !stg.tensor<[E, S, _ = S], bf16>
+  stg.return %d : !stg.tensor<[E, S, _ = S], bf16>
+}
+stg.block @given_distances_layer(%x: !stream, %distances: !stg.tensor<[E, S, _ = S], bf16>) -> !stream {
+  %n = stg.call @before(%x) {part = "attention"} : (!stream) -> !stream
+  %q, %k, %v = stg.call @heads(%n) {K as H} : (!stream) -> (!heads, !heads, !heads)
+  %s = stg.einsum "bshe,est->bhst" %q, %distances <"distance_scores"> : !heads, !stg.tensor<[E, S, _ = S], bf16>
+  // No trace has the value of the constant.
+  %c = stg.splat 1 : !scores
+  %w = stg.mul %s, %c <"distance_score_scale"> : !scores, !scores
+  %a, %lse = stg.attention none %q, %k, %v, %w : !heads, !heads, !heads, !scores
+  %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
+  %o = stg.einsum "bshe,hed->bsd" %a, %wo : !heads, !stg.tensor<[H, E, D], bf16>
+  %z = stg.call @output_bias(%o) : (!stream) -> !stream
+  %y = stg.call @after(%x, %z) {part = "attention"} : (!stream, !stream) -> !stream
+  stg.return %y : !stream
+}
+
 // Rotary positions of what the projections of queries and keys read.
 stg.block @rotate_tokens(%x: !stream) -> !stream {
   %h = stg.rearrange "bs(he)->bshe" %x <"parts_of_tokens"> : !stream -> !stg.tensor<[B, S, _ = H, E], bf16>
@@ -186,6 +209,33 @@ stg.block @context_attention_layer(%x: !stream) -> !stream {
   %a = stg.call @distance_attention(%c) : (!stg.tensor<[B = S/CT*B, S = CT, D], bf16>) -> !stg.tensor<[B = S/CT*B, S = CT, D], bf16>
   %o = stg.rearrange "(bn)kd->b(nk)d" %a <"contexts_joined"> : !stg.tensor<[B = S/CT*B, S = CT, D], bf16> -> !stream
   %y = stg.call @after(%x, %o) {part = "attention"} : (!stream, !stream) -> !stream
+  stg.return %y : !stream
+}
+
+// One token of eight frames, and one more: a convolution of what is normalized, with a gate, of which
+// tokens attend to each other, and another such convolution in the place of the residual stream
+// (Seamless M4T).
+stg.block @shortening_layer(%x: !frames) -> !stream {
+  %wr = stg.param "residual_norm.weight" : !vector
+  %br = stg.param "residual_norm.bias" : !vector
+  %nr, %mr, %sr = stg.layer_norm %x, %wr, %br <"residual_norm"> : !frames, !vector, !vector
+  %r = stg.call @gated_eighths(%nr) {name = "residual"} : (!frames) -> !stream
+  %wn = stg.param "attention_norm.weight" : !vector
+  %bn = stg.param "attention_norm.bias" : !vector
+  %n, %m, %s = stg.layer_norm %x, %wn, %bn <"attention_norm"> : !frames, !vector, !vector
+  %h = stg.call @gated_eighths(%n) {name = "attention"} : (!frames) -> !stream
+  %a = stg.call @attention(%h) {K as H, rotary = false, mask = "none"} : (!stream) -> !stream
+  %y = stg.add %r, %a <"attention_residual"> : !stream, !stream
+  stg.return %y : !stream
+}
+stg.block @gated_eighths(%x: !frames) -> !stream {
+  stg.option @name : string "before the names of parameters"
+  %w = stg.param "{name}_conv" : !stg.tensor<[8, D, 2*D], bf16>
+  %c = stg.conv %x, %w {strides = array<i64: 8>, padding = array<i64: 4>} <"{name}_conv"> : !frames, !stg.tensor<[8, D, 2*D], bf16> -> !stg.tensor<[B, S, 2*D], bf16>
+  %p = stg.rearrange "bs(gd)->bsgd" %c <"{name}_halves"> : !stg.tensor<[B, S, 2*D], bf16> -> !stg.tensor<[B, S, 2, D], bf16>
+  %b = stg.param "{name}_conv_bias" : !stg.tensor<[2, D], bf16>
+  %z = stg.bias_add %p, %b : !stg.tensor<[B, S, 2, D], bf16>, !stg.tensor<[2, D], bf16>
+  %y = stg.glu sigmoid %z <"{name}_gate"> : !stg.tensor<[B, S, 2, D], bf16>
   stg.return %y : !stream
 }
 

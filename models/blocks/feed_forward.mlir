@@ -185,6 +185,7 @@ stg.block @plain_feed_forward(%x: !stream) -> !stream {
   stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "gelu" "between the two"
   stg.option @learned_activation : "none" | "xielu" = "none" "an activation with learned numbers in its place"
   stg.option @ffn_bias : bool = false "biases of the feed-forward network"
+  stg.option @inner_layer_norm : bool = false "LayerNorm of what the last matrix of attention, or of a feed-forward network, reads"
   %w1 = stg.param "fc1" : !stg.tensor<[D, F], bf16>
   %u = stg.einsum "bsd,df->bsf" %x, %w1 : !stream, !stg.tensor<[D, F], bf16>
   %ub = stg.call @hidden_bias(%u) : (!hidden) -> !hidden
@@ -196,8 +197,16 @@ stg.block @plain_feed_forward(%x: !stream) -> !stream {
     %a = stg.learned_activation xielu %ub, %numbers : !hidden, !stg.tensor<[2], bf16>
     stg.yield %a : !hidden
   }
+  %n = stg.if @inner_layer_norm -> !hidden {
+    %w = stg.param "ffn_inner_norm.weight" : !stg.tensor<[F], bf16>
+    %b = stg.param "ffn_inner_norm.bias" : !stg.tensor<[F], bf16>
+    %z, %mean, %rstd = stg.layer_norm %h, %w, %b <"ffn_inner_norm"> : !hidden, !stg.tensor<[F], bf16>, !stg.tensor<[F], bf16>
+    stg.yield %z : !hidden
+  } else {
+    stg.yield %h : !hidden
+  }
   %w2 = stg.param "fc2" : !stg.tensor<[F, D], bf16>
-  %d = stg.einsum "bsf,fd->bsd" %h, %w2 : !hidden, !stg.tensor<[F, D], bf16>
+  %d = stg.einsum "bsf,fd->bsd" %n, %w2 : !hidden, !stg.tensor<[F, D], bf16>
   %y = stg.if @ffn_bias -> !stream {
     %b = stg.param "fc2_bias" : !vector
     %z = stg.bias_add %d, %b : !stream, !vector

@@ -66,7 +66,7 @@ stg.block @positioned_attention(%x: !stream, %p: !stream) -> !stream {
 
 // Of the positions of a map, which are fixed, and of queries, with their normalization and the
 // residual stream.
-stg.block @map_attention_layer(%x: !stream) -> !stream {
+stg.block @fixed_map_attention_layer(%x: !stream) -> !stream {
   %n = stg.call @before(%x) {part = "attention"} : (!stream) -> !stream
   // No trace has the values of constants.
   %c = stg.splat 1 : !stream

@@ -161,3 +161,28 @@ stg.block @instructed_queries_layer(%x: !answers, %read: !read) -> !answers {
   %y = stg.call @join_instruction(%fq, %fi) : (!stg.tensor<[B, S = S - TI, D], bf16>, !stg.tensor<[B, S = TI, D], bf16>) -> !answers
   stg.return %y : !answers
 }
+
+// Each row divided by its length (Kosmos-2).
+stg.block @as_long_as_one(%x: !read) -> !read {
+  %q = stg.elementwise square %x <"length_squares"> : !read
+  %s = stg.sum dim 2 %q <"length_square"> : !read
+  %r = stg.elementwise sqrt %s <"length"> : !stg.tensor<[B, T], bf16>
+  %i = stg.rearrange "bt->bt()" %r <"lengths"> : !stg.tensor<[B, T], bf16> -> !stg.tensor<[B, T, 1], bf16>
+  %y = stg.elementwise div %x, %i <"as_long_as_one"> : !read, !stg.tensor<[B, T, 1], bf16>
+  stg.return %y : !read
+}
+
+// The same queries for each sequence, and what they read of its tokens, which a matrix takes to their
+// width, and of themselves (Kosmos-2).
+stg.block @read_with_queries(%x: !read) -> !answers {
+  %w = stg.param "read_proj" : !stg.tensor<[DO, D], bf16>
+  %p = stg.einsum "bto,od->btd" %x, %w : !read, !stg.tensor<[DO, D], bf16>
+  %b = stg.param "read_bias" : !row
+  %r = stg.bias_add %p, %b : !seen, !row
+  %pq = stg.param "queries" : !stg.tensor<[S, D], bf16>
+  %q = stg.broadcast dim 0 %pq <"queries"> : !stg.tensor<[S, D], bf16> -> !answers
+  %t = stg.rearrange "b(nk)d->bn(kd)" %q <"queries_read"> : !answers -> !stg.tensor<[B, T = S, D], bf16>
+  %a = stg.concat dim 1 ordered %r, %t <"all_read"> : !seen, !stg.tensor<[B, T = S, D], bf16> -> !stg.tensor<[B, T = T + S, D], bf16>
+  %y = stg.call @attention_of_queries(%q, %a, %a) : (!answers, !stg.tensor<[B, T = T + S, D], bf16>, !stg.tensor<[B, T = T + S, D], bf16>) -> !answers
+  stg.return %y : !answers
+}

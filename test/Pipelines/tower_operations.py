@@ -220,6 +220,18 @@ def conformer(L, S, h, f, window, C=512):
     return samples(0, S, h, f, C) - unread + L * layer
 
 
+def eighths(h, L, f, eights, more):
+    """Conformer's layers and what scores of positions and convolutions of channels add, a network, and a layer of a token for each eighth and one more."""
+    S, T = 8 * eights, eights + 1
+    layer = 14 * S * h**2 + 4 * S**2 * h + 8 * S * h * f + more
+    return 2 * S * 160 * h + L * layer + 4 * S * h * f + 2 * 2 * T * 8 * h * 2 * h + layers(1, T, h, f)
+
+
+def read_by(T, S, h, f, V, L):
+    """A decoder of S tokens that reads T; the head."""
+    return two_stacks(T, S, h, 1, 1, h, V, 0, L) + L * 4 * S * h * f
+
+
 def halved(S, h, mels, C):
     """Three convolutions over frequencies and frames, of which one becomes of two: two of single channels, each with a matrix; what is left becomes a frame."""
     half, quarter, eighth = mels // 2, mels // 4, mels // 8
@@ -243,6 +255,18 @@ def sam(h, f, side, window, whole, L, out):
         return maps * n * n * (8 * h**2 + 4 * n * n * h + 4 * n * h)
     S, filled = side * side, -(-side // window)
     return 2 * S * 768 * h + whole * attention(1, side) + (L - whole) * attention(filled**2, window) + L * 4 * S * h * f + 2 * S * (h + 9 * out) * out
+
+
+def prompted(D, part, tokens, positions, f, L, masks, quality):
+    """In each layer attention of tokens, two attentions of a part of the width, between tokens and positions, and a network; one of them
+    more; two transposed convolutions, a network of three matrices for each mask and for their qualities, and masks of sixteen times as
+    many positions."""
+    def between(queries, keys):
+        return 2 * D * part * (2 * queries + 2 * keys) + 4 * queries * keys * part
+    layer = layers(1, tokens, D, f) + between(tokens, positions) + between(positions, tokens)
+    larger = 2 * positions * D * D + 2 * 4 * positions * D // 4 * D // 2
+    networks = masks * 2 * (2 * D * D + D * D // 8) + 2 * (D * quality + quality**2 + quality * masks)
+    return L * layer + between(tokens, positions) + larger + networks + 2 * masks * D // 8 * 16 * positions
 
 
 def davit(widths, depths, groups, side, window):
@@ -659,6 +683,31 @@ def main():
         "xlnet-base-cased": layers(12, 512, 768, 3072) + 12 * (2 * 1024 * 768**2 + 2 * 512 * 1024 * 768 + 2 * 512 * 2 * 768 + 2 * 512**2 * 2 * 12)
         + 2 * 512 * 768 * 32000,
         # A stream of a quarter of the width.
+        # As many rows as distances, which a matrix makes heads of, in the first; of 1016 frames 128 tokens, whose convolutions have two halves.
+        "seamless-m4t-large-speech-to-text": eighths(1024, 24, 4096, 127, 2 * 2031 * 1024 * (1024 + 1016) + 2 * 1016 * 31 * 1024) + read_by(128, 1024, 1024, 8192, 256102, 24),
+        "seamless-m4t-v2-large-speech-to-text": eighths(1024, 24, 4096, 127, 2 * 1016**2 * 1024) + read_by(128, 4096, 1024, 8192, 256102, 24),
+        "seamless-m4t-medium-text-to-text": two_stacks(1024, 1024, 1024, 16, 16, 64, 256206, 12, 12) + 24 * 4 * 1024 * 1024 * 4096,
+        # Of 1,792 frames 32 codes each.
+        "csm-1b": text(2048, 8192, 16, 32, 8, 64, 2051, 2048) + 1792 * (text(1024, 8192, 4, 8, 2, 128, 0, 32) + 2 * 32 * 2048 * 1024 + 2 * 31 * 1024 * 2051),
+        "speecht5-asr": samples(12, 768, 768, 3072) + 12 * 2 * 768**2 * 768 + read_by(768, 450, 768, 3072, 81, 6),
+        # Five tiles; windows of 8 x 8 patches that 4 x 4 queries read, eight times. The head of the tower is not read.
+        "granite-vision-4.1-4b": 5 * (2 * 576 * 768 * 1152 + layers(27, 576, 1152, 4304) + pooled(576, 1152, 4304)
+                                      + 8 * (9 * (layers(1, 16, 1152, 3072) + 4 * (16 + 64) * 1152**2 + 4 * 16 * 64 * 1152) + 2 * 144 * 1152 * 2560))
+        + text(2560, 8192, 40, 40, 8, 64, 100353, 4096),
+        # Blocks of 128 tokens see 384, and with sums of 16 tokens 256 of these.
+        "long-t5-local-base": 12 * (8 * 4096 * 768**2 + 4 * 4096 * 384 * 768) + two_stacks(4096, 4096, 768, 12, 12, 64, 32128, 0, 12) + 24 * 6 * 4096 * 768 * 2048,
+        "long-t5-tglobal-base": 12 * (8 * 4096 * 768**2 + 4 * 4096 * (384 + 256) * 768 + 2 * 4096 * 256 * 768 + 4 * 256 * 768**2)
+        + two_stacks(4096, 4096, 768, 12, 12, 64, 32128, 0, 12) + 24 * 6 * 4096 * 768 * 2048,
+        "tapas-base": layers(12, 1024, 768, 3072) + 2 * 768**2,
+        # Words and entities have two rows of queries each, and both have a loss.
+        "luke-base": layers(12, 544, 768, 3072) + 12 * 2 * 544 * 768**2 + 2 * 32 * 256 * 768 + 2 * 768**2 + 2 * 512 * 768 * (768 + 50267) + 2 * 32 * 256 * (768 + 500000),
+        "clipseg-rd64-refined": 2 * 196 * 768 * 768 + layers(12, 197, 768, 3072) + 2 * 768 * 512 + text(512, 0, 12, 8, 8, 64, 0, 77) + 12 * 4 * 77 * 512 * 2048 + 2 * 512**2
+        + 3 * 2 * 197 * 768 * 64 + 4 * 512 * 64 + layers(3, 197, 64, 2048) + 2 * 196 * (9 * 64 * 64 + 64 * 16 * 32 + 16 * 32 * 16),
+        # Queries read the tower's tokens and themselves.
+        "kosmos-2": 2 * 256 * 588 * 1024 + layers(24, 257, 1024, 4096) + 2 * 257 * 1024 * 2048 + 2 * 2048**2 * (2 * 64 + 2 * 321) + 4 * 64 * 321 * 2048
+        + text(2048, 0, 24, 32, 32, 64, 65037, 2048) + 24 * 4 * 2048 * 2048 * 8192,
+        "aimv2-large-patch14-224": 2 * 256 * 588 * 1024 + 24 * (8 * 256 * 1024**2 + 4 * 256**2 * 1024 + 6 * 256 * 1024 * 2816),
+        "sam-vit-base": sam(768, 3072, 64, 14, 4, 12, 256) + prompted(256, 128, 7, 4096, 2048, 2, 4, 256),
         "lilt-roberta-en-base": layers(12, 512, 768, 3072) + layers(12, 512, 192, 768) + 2 * 512 * 768 * 192 + 2 * 768**2,
         "bigbird-roberta-base": layers(12, 704, 768, 3072) + 2 * 768**2 + 2 * 704 * 768 * (768 + 50358) + 2 * 768 * 2,
         "mobilenet-v1-1.0": of_channels([(64, 1, 1), (128, 1, 2), (128, 1, 1), (256, 1, 2), (256, 1, 1), (512, 6, 2), (1024, 2, 2)]),

@@ -1892,8 +1892,139 @@ def mobilenet_v2(c):
     return total + channels[-1] * last + norm(last) + (0 if kind_of(c) == "Model" else linear(last, classes(c)))
 
 
+def kosmos2(c):
+    """CLIP's tower, queries that read it and themselves, and XGLM with norms of what attention and the hidden layer give."""
+    t = {"vocab_size": 65037, "embed_dim": 2048, "layers": 24, "ffn_dim": 8192} | (c.get("text_config") or {})
+    v = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16, "image_size": 224, "patch_size": 14} | (c.get("vision_config") or {})
+    D, F = t["embed_dim"], t["ffn_dim"]
+    text = t["vocab_size"] * D + t["layers"] * (block(D, F) + norm(D) + norm(F)) + norm(D)
+    text += 0 if c.get("tie_word_embeddings", True) else t["vocab_size"] * D
+    return text + clip_vision(v) + linear(v["hidden_size"], D) + c.get("latent_query_num", 64) * D + 4 * linear(D, D)
+
+
+def luke(c):
+    """RoBERTa beside a table of entities with positions and types of its own, and three more matrices of queries in each layer."""
+    c = {"hidden_size": 768, "vocab_size": 50267, "num_hidden_layers": 12, "intermediate_size": 3072, "max_position_embeddings": 512, "type_vocab_size": 2, "entity_vocab_size": 500000,
+         "entity_emb_size": 256, "use_entity_aware_attention": True} | c
+    D, V, X, N, kind = c["hidden_size"], c["vocab_size"], c["entity_vocab_size"], c["entity_emb_size"], kind_of(c)
+    total = (V + 2 * (c["max_position_embeddings"] + c["type_vocab_size"])) * D + 2 * norm(D) + X * N + (0 if N == D else N * D) + linear(D, D)
+    total += c["num_hidden_layers"] * (block(D, c["intermediate_size"]) + (3 * linear(D, D) if c["use_entity_aware_attention"] else 0))
+    if kind == "ForMaskedLM":
+        total += linear(D, D) + norm(D) + V + linear(D, N) + norm(N) + X + (0 if c.get("tie_word_embeddings", True) else V * D + X * N)
+    return total + {"ForEntityClassification": linear(D, classes(c)), "ForEntityPairClassification": 2 * D * classes(c)}.get(kind, 0)
+
+
+def tapas(c):
+    """BERT with seven tables of what is known of a token."""
+    sizes = c.get("type_vocab_sizes", [3, 256, 256, 2, 256, 256, 10])
+    return bert({"max_position_embeddings": 1024} | c | {"type_vocab_size": sum(sizes), "architectures": ["Bert" + kind_of(c)]})
+
+
+def clipseg(c):
+    """CLIP, a matrix of each of three layers, two of what a text says, three layers of a small width, and transposed convolutions."""
+    v = c.get("vision_config") or {}
+    R, P, size = c.get("reduce_dim", 64), c.get("projection_dim", 512), v.get("patch_size", 32)
+    total = clip(c) + 3 * linear(v.get("hidden_size", 768), R) + 2 * linear(P, R) + 3 * block(R, c.get("decoder_intermediate_size", 2048))
+    if c.get("use_complex_transposed_convolution", False):
+        return total + 9 * R * R + R + (size // 4) ** 2 * R * (R // 2) + R // 2 + 16 * (R // 2) + 1
+    return total + size**2 * R + 1
+
+
+def sam(c):
+    """SAM's tower, tokens, and layers of three attentions, two of them of a part of the width; two transposed convolutions and networks of each mask and of their qualities."""
+    m = {"mlp_dim": 2048, "num_hidden_layers": 2, "attention_downsample_rate": 2, "num_multimask_outputs": 3, "iou_head_hidden_dim": 256, "hidden_size": 256} | (c.get("mask_decoder_config") or {})
+    v = c.get("vision_config") or {}
+    v = {"mlp_dim": int(v.get("hidden_size", 768) * v.get("mlp_ratio", 4))} | v
+    D, N, Q, M = m["hidden_size"], m["num_multimask_outputs"] + 1, m["iou_head_hidden_dim"], (c.get("prompt_encoder_config") or {}).get("mask_input_channels", 16)
+    part = 3 * linear(D, D // m["attention_downsample_rate"]) + linear(D // m["attention_downsample_rate"], D)
+    layer = 4 * linear(D, D) + 2 * part + linear(D, m["mlp_dim"]) + linear(m["mlp_dim"], D) + 4 * norm(D)
+    prompts = (4 + 1 + 1) * D + linear(4, M // 4) + norm(M // 4) + linear(4 * M // 4, M) + norm(M) + linear(M, D)
+    larger = 4 * D * (D // 4) + D // 4 + norm(D // 4) + 4 * (D // 4) * (D // 8) + D // 8
+    heads = N * (2 * linear(D, D) + linear(D, D // 8)) + linear(D, Q) + linear(Q, Q) + linear(Q, N)
+    return sam_tower(v) + prompts + (1 + N) * D + m["num_hidden_layers"] * layer + part + norm(D) + larger + heads
+
+
+def seamless(c):
+    """M2M 100, or in the place of its encoder Conformer's layers of features and a network, and a layer with two gated convolutions that makes one token of eight frames."""
+    c = {"d_model": c.get("hidden_size", 1024), "vocab_size": 256102, "encoder_layers": 24, "decoder_layers": 24, "encoder_ffn_dim": 8192, "decoder_ffn_dim": 8192, "speech_encoder_layers": 24,
+         "speech_encoder_attention_heads": 16, "speech_encoder_intermediate_size": 4096, "feature_projection_input_dim": 160, "conv_depthwise_kernel_size": 31} | c
+    D, F, features, is_second = c["d_model"], c["speech_encoder_intermediate_size"], c["feature_projection_input_dim"], c["model_type"] == "seamless_m4t_v2"
+    if kind_of(c) == "ForTextToText":
+        return bart(c | {"model_type": "m2m_100"})
+    network, kind = linear(D, F) + linear(F, D), c.get("position_embeddings_type", "relative_key" if is_second else "relative")
+    layer = 2 * network + 4 * linear(D, D) + 6 * norm(D) + 3 * D * D + c["conv_depthwise_kernel_size"] * D
+    layer += {"relative": D * D + 2 * D, "relative_key": (c.get("left_max_position_embeddings", 64) + c.get("right_max_position_embeddings", 8) + 1) * D // c["speech_encoder_attention_heads"]}.get(kind, 0)
+    sound = norm(features) + linear(features, D) + c["speech_encoder_layers"] * layer + norm(D) + network
+    sound += 2 * (norm(D) + 8 * D * 2 * D + 2 * D) + 4 * linear(D, D) + norm(D) + network + norm(D)
+    # What M2M 100 has without its encoder.
+    return sound + bart(c | {"model_type": "m2m_100", "encoder_layers": 0}) - norm(D)
+
+
+def llama_layer(D, F, heads, keys, size, bias=False, ffn_bias=False):
+    attention = D * (heads + 2 * keys) * size + heads * size * D + ((heads + 2 * keys) * size + D if bias else 0)
+    return attention + 3 * D * F + (2 * F + D if ffn_bias else 0) + 2 * D
+
+
+def csm(c):
+    """A Llama of a text and of codes; a small one, with a matrix before it and one of each code but the first behind it. A codec is left out."""
+    c = {"hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 2051, "text_vocab_size": 128256, "num_codebooks": 32} | c
+    d = {"hidden_size": 1024, "intermediate_size": 8192, "num_hidden_layers": 4, "num_attention_heads": 8, "num_key_value_heads": 2} | (c.get("depth_decoder_config") or {})
+    D, W, V, N = c["hidden_size"], d["hidden_size"], c["vocab_size"], c["num_codebooks"]
+
+    def stack(c):
+        size = c.get("head_dim") or c["hidden_size"] // c["num_attention_heads"]
+        return c["hidden_size"] + c["num_hidden_layers"] * llama_layer(c["hidden_size"], c["intermediate_size"], c["num_attention_heads"], c["num_key_value_heads"], size,
+                                                                       c.get("attention_bias", False), c.get("mlp_bias", False))
+
+    tables = c["text_vocab_size"] * D + N * V * D * (1 if c.get("tie_codebooks_embeddings", True) else 2)
+    return tables + stack(c) + stack(d) + D * V + D * W + (N - 1) * W * V
+
+
+def speecht5(c):
+    """wav2vec 2.0 with one table of distances for all layers, and a decoder with a table of its own."""
+    c = {"hidden_size": 768, "encoder_layers": 12, "encoder_attention_heads": 12, "encoder_ffn_dim": 3072, "decoder_layers": 6, "decoder_ffn_dim": 3072, "vocab_size": 81} | c
+    D, F, V = c["hidden_size"], c["decoder_ffn_dim"], c["vocab_size"]
+    sound = wav2vec2(c | {"num_hidden_layers": c["encoder_layers"], "intermediate_size": c["encoder_ffn_dim"], "architectures": ["Wav2Vec2Model"]})
+    distances = 2 * c.get("encoder_max_relative_position", 160) * D // c["encoder_attention_heads"]
+    return sound + distances + c["decoder_layers"] * (block(D, F) + 4 * linear(D, D) + norm(D)) + V * D * (1 if c.get("tie_word_embeddings", True) else 2)
+
+
+def granite4_vision(c):
+    """A SigLIP tower, eight times two learned tables, norms and a layer of queries with a matrix behind it, a token that ends rows, and a Granite."""
+    v, q = c["vision_config"], c.get("qformer_config") or {}
+    t = {"num_key_value_heads": (c.get("text_config") or {}).get("num_attention_heads")} | LLAMA | (c.get("text_config") or {}) | {"tie_word_embeddings": c.get("tie_word_embeddings", False)}
+    D, F, side = v["hidden_size"], q.get("intermediate_size", 3072), int(c["downsample_rate"].split("/")[0])
+    reader = 2 * norm(D) + 5 * side**2 * D + block(D, F) + 4 * linear(D, D) + norm(D) + linear(D, t["hidden_size"])
+    return siglip_vision(v) + 8 * reader + t["hidden_size"] + closed_forms.granite(t)[0]
+
+
+def longt5(c):
+    """T5; with sums of tokens a norm of them in each layer of the encoder, and a second table of relative positions."""
+    total = t5(c | {"architectures": ["T5EncoderModel"] if c.get("architectures") == ["LongT5EncoderModel"] else None})
+    if c.get("encoder_attention_type", "local") == "local":
+        return total
+    return total + c.get("num_layers", 6) * c.get("d_model", 512) + c.get("relative_attention_num_buckets", 32) * c.get("num_heads", 8)
+
+
+def aimv2(c):
+    """Norms have no bias, feed-forward networks have gates; a row reads, without a matrix of its own; computed positions are no parameters."""
+    c = {"hidden_size": 1024, "intermediate_size": 2816, "num_hidden_layers": 24, "num_channels": 3, "image_size": 224, "patch_size": 14, "use_head": True} | c
+    D, F, bias, more = c["hidden_size"], c["intermediate_size"], c.get("qkv_bias", False), c.get("mlp_bias", False)
+    layer = 4 * linear(D, D, bias) + 2 * linear(D, F, more) + linear(F, D, more) + 2 * D
+    positions = 0 if c.get("is_native") else (c["image_size"] // c["patch_size"]) ** 2 * D
+    head = D + 2 * linear(D, D, bias) + linear(D, D) if c["use_head"] else 0
+    return linear(c["num_channels"] * c["patch_size"] ** 2, D) + D + positions + c["num_hidden_layers"] * layer + D + head
+
+
 FAMILIES = {
     # Texts.
+    "aimv2_vision_model": aimv2,
+    "longt5": longt5,
+    "granite4_vision": granite4_vision,
+    "speecht5": speecht5,
+    "csm": csm,
+    "seamless_m4t": seamless, "seamless_m4t_v2": seamless,
+    "kosmos-2": kosmos2, "luke": luke, "tapas": tapas, "clipseg": clipseg, "sam": sam,
     "xlnet": xlnet, "lilt": lilt, "big_bird": big_bird,
     "distilbert": distilbert, "longformer": longformer, "xmod": xmod, "openai_privacy_filter": privacy_filter,
     "squeezebert": squeezebert, "mobilebert": mobilebert, "visual_bert": visual_bert, "jina_embeddings_v3": jina_embeddings,

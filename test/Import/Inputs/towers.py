@@ -1340,7 +1340,107 @@ def draw_mobilenet_v2(draw):
         "depth_multiplier": draw.choice([0.1, 0.35, 0.5, 0.75, 1.0, 1.4]), "image_size": draw.choice([32, 96]), "num_channels": draw.choice([1, 3]), "expand_ratio": draw.choice([2, 6])}
 
 
+def draw_kosmos2(draw):
+    heads = draw.choice([1, 2, 3])
+    vision = draw_encoder(draw) | draw_image(draw)
+    del vision["vocab_size"], vision["max_position_embeddings"]
+    return {"text_config": {"embed_dim": 8 * heads, "attention_heads": heads, "layers": draw.randint(1, 6), "ffn_dim": draw.randint(3, 99), "vocab_size": draw.randint(100, 999),
+                            "max_position_embeddings": draw.randint(30, 60), "scale_embedding": draw.random() < 0.5},
+            "latent_query_num": draw.randint(1, 20), "vision_config": vision}
+
+
+def draw_luke(draw):
+    sizes = draw_encoder(draw)
+    return sizes | labels(draw) | of_kind(draw, "Luke", "Model", "ForMaskedLM", "ForEntityClassification", "ForEntityPairClassification") | {
+        "type_vocab_size": draw.randint(1, 3), "entity_vocab_size": draw.randint(10, 99), "entity_emb_size": draw.choice([12, sizes["hidden_size"]]),
+        "use_entity_aware_attention": draw.random() < 0.7}
+
+
+def draw_tapas(draw):
+    return draw_encoder(draw) | labels(draw) | of_kind(draw, "Tapas", "Model", "ForMaskedLM", "ForSequenceClassification") | {
+        "type_vocab_sizes": [draw.randint(1, 9) for _ in range(7)]}
+
+
+def draw_clipseg(draw):
+    sizes, heads = draw_clip(draw), draw.choice([1, 2, 4])
+    taken, is_twice = sorted(draw.sample(range(6), 3)), draw.random() < 0.5
+    sizes["vision_config"] |= {"num_hidden_layers": taken[2] + draw.randint(1, 3)} | ({"patch_size": 16, "image_size": 32} if is_twice else {})
+    return sizes | {"extract_layers": taken, "reduce_dim": 8 * heads, "decoder_num_attention_heads": heads, "decoder_intermediate_size": draw.randint(3, 99),
+                    "conditional_layer": draw.randint(0, 2), "use_complex_transposed_convolution": is_twice}
+
+
+def draw_sam(draw):
+    tower, heads = draw_got_ocr2(draw)["vision_config"], draw.choice([1, 2])
+    D = 16 * heads
+    return {"vision_config": tower | {"output_channels": D, "num_pos_feats": D // 2},
+            "prompt_encoder_config": {"hidden_size": D, "image_size": tower["image_size"], "patch_size": 4, "mask_input_channels": draw.choice([4, 16])},
+            "mask_decoder_config": {"hidden_size": D, "num_attention_heads": heads, "mlp_dim": draw.randint(3, 99), "num_hidden_layers": draw.randint(1, 4), "iou_head_hidden_dim": draw.choice([12, 20]),
+                                    "attention_downsample_rate": draw.choice([1, 2]), "num_multimask_outputs": draw.randint(1, 4)}}
+
+
+def draw_seamless(draw, name, positions):
+    sizes, heads = draw_bart(draw), draw.choice([1, 2])
+    kind = draw.choice(["ForTextToText", "ForSpeechToText", "Model"])
+    return sizes | {"architectures": [name + kind], "speech_encoder_layers": draw.randint(1, 4), "speech_encoder_attention_heads": heads if sizes["d_model"] % (2 * heads) == 0 else 1,
+                    "speech_encoder_intermediate_size": draw.randint(3, 99), "feature_projection_input_dim": draw.choice([8, 20]), "conv_depthwise_kernel_size": draw.choice([3, 9, 31]),
+                    "position_embeddings_type": draw.choice(positions)}
+
+
+def draw_seamless_v2(draw):
+    return draw_seamless(draw, "SeamlessM4Tv2", ["relative_key", "none"]) | {"left_max_position_embeddings": draw.randint(1, 9), "right_max_position_embeddings": draw.randint(1, 9)}
+
+
+def draw_csm(draw):
+    sizes, codes, heads = draw_text(draw), draw.randint(2, 6), draw.choice([1, 2])
+    sizes |= {"num_codebooks": codes, "text_vocab_size": draw.randint(50, 99), "max_position_embeddings": draw.randint(9, 40), "attention_bias": draw.random() < 0.5, "tie_codebooks_embeddings": draw.random() < 0.7}
+    return sizes | {"depth_decoder_config": {
+        "num_codebooks": codes, "vocab_size": sizes["vocab_size"], "backbone_hidden_size": sizes["hidden_size"], "hidden_size": 24 * heads, "intermediate_size": draw.randint(3, 99),
+        "num_hidden_layers": draw.randint(1, 4), "num_attention_heads": 2 * heads, "num_key_value_heads": draw.choice([1, heads]), "head_dim": draw.choice([None, 8]), "mlp_bias": draw.random() < 0.5}}
+
+
+def draw_speecht5(draw):
+    sizes, heads = draw_wav2vec2(draw), draw.choice([1, 2])
+    for key in ("num_attention_heads", "num_hidden_layers", "intermediate_size", "architectures", "do_stable_layer_norm", "classifier_proj_size"):
+        del sizes[key]
+    return {key: value for key, value in sizes.items() if key not in ("id2label", "num_labels")} | {
+        "hidden_size": 24 * heads, "encoder_attention_heads": 2 * heads, "encoder_layers": draw.randint(1, 4), "encoder_ffn_dim": draw.randint(3, 99), "decoder_layers": draw.randint(1, 4),
+        "decoder_ffn_dim": draw.randint(3, 99), "decoder_attention_heads": draw.choice([2, 3]), "encoder_max_relative_position": draw.randint(1, 9), "max_text_positions": draw.randint(4, 40),
+        "tie_word_embeddings": draw.random() < 0.5, "scale_embedding": draw.random() < 0.5}
+
+
+def draw_granite4_vision(draw):
+    text, side, layers = draw_text(draw) | {"num_hidden_layers": 9, "residual_multiplier": draw.choice([1, 0.22])}, draw.choice([1, 2, 4]), sorted(draw.sample(range(1, 7), 3))
+    tower, heads = draw_square_tower(draw, 2 * side * draw.randint(1, 2)) | {"model_type": "siglip_vision_model", "num_hidden_layers": 7}, draw.choice([1, 2])
+    tower |= {"hidden_size": 8 * heads * tower["num_attention_heads"], "vision_use_head": draw.random() < 0.5}
+    before = draw.sample(range(9), 8)
+    return {"text_config": text, "vision_config": tower, "downsample_rate": f"{side}/{2 * side}", "tie_word_embeddings": draw.random() < 0.5,
+            "deepstack_layer_map": [[layer if draw.random() < 0.5 else layer - 8, target] for layer, target in zip(layers + [7], before)],
+            "spatial_target_layers": before[4:], "qformer_config": {"hidden_size": tower["hidden_size"], "encoder_hidden_size": tower["hidden_size"], "num_attention_heads": heads,
+                                                                                 "intermediate_size": draw.randint(3, 99)}}
+
+
+def draw_longt5(draw):
+    sizes, block = draw_t5(draw), draw.choice([4, 8])
+    sizes |= {"architectures": [draw.choice(["LongT5ForConditionalGeneration", "LongT5EncoderModel"])], "feed_forward_proj": draw.choice(["relu", "gated-gelu"])}
+    return sizes | {"local_radius": block - 1, "global_block_size": draw.choice([2, 4]), "n_positions": 8 * draw.randint(1, 5), "encoder_attention_type": draw.choice(["local", "transient-global"])}
+
+
+def draw_aimv2(draw):
+    heads = draw.choice([1, 2, 4])
+    return of_kind(draw, "Aimv2Vision", "Model") | {
+        "hidden_size": 8 * heads * draw.randint(1, 2), "intermediate_size": 8 * draw.randint(1, 9), "num_hidden_layers": draw.randint(1, 4), "num_attention_heads": heads, "num_channels": draw.choice([1, 3]),
+        "image_size": draw.choice([16, 30, 32]), "patch_size": draw.choice([4, 8]), "hidden_act": draw.choice(["silu", "gelu"])} | {
+        key: draw.choice([True, False]) for key in ["qkv_bias", "mlp_bias", "use_head", "is_native"]}
+
+
 DRAWS = {
+    "aimv2_vision_model": draw_aimv2,
+    "longt5": draw_longt5,
+    "granite4_vision": draw_granite4_vision,
+    "speecht5": draw_speecht5,
+    "csm": draw_csm,
+    "seamless_m4t": lambda draw: draw_seamless(draw, "SeamlessM4T", ["relative", "rotary"]), "seamless_m4t_v2": draw_seamless_v2,
+    "kosmos-2": draw_kosmos2, "luke": draw_luke, "tapas": draw_tapas, "clipseg": draw_clipseg, "sam": draw_sam,
     # Texts.
     "xlnet": draw_xlnet, "lilt": draw_lilt, "big_bird": draw_big_bird,
     "distilbert": draw_distilbert, "longformer": draw_longformer, "xmod": draw_xmod, "openai_privacy_filter": draw_privacy_filter,
