@@ -104,9 +104,11 @@ Value GraphBuilder::toOneBuffer(Operation *op, Value value, Category category) {
     return pieces[0];
   SymExpr zero = SymExpr::get(builder.getContext(), 0);
   SymExpr bytes = type.getNumBytes() * (pieces.empty() ? 1 : 2);
+  // Messages have names of stages, which loops of a model may have, too.
+  std::string suffix = isa<SendOp>(op) ? "send." : "";
+  suffix += pieces.empty() ? "fill" : "copy";
   auto comp = chakra::CompOp::create(
-      builder, op->getLoc(), makeName(op, pieces.empty() ? "fill" : "copy"),
-      pieces, zero, bytes, TypeRange(getTensorType(type, category)),
-      getPhaseName(op), ValueRange());
+      builder, op->getLoc(), makeName(op, suffix), pieces, zero, bytes,
+      TypeRange(getTensorType(type, category)), getPhaseName(op), ValueRange());
   return comp.getNewResults().front();
 }
