@@ -36,16 +36,16 @@ static Error checkFixed(const Preset &preset, const StrategyInput &strategy) {
   return Error::success();
 }
 
-/// A degree with a flag is not to be given twice.
+/// A degree that has a flag, too, has one value.
 static Error checkDegreesWithFlags(const StrategyInput &strategy) {
   for (StringRef degree : strategy.values.degrees) {
     auto [name, value] = degree.split('=');
     const Field *field = findFieldOf(name.trim());
-    if (field && field->isDegree && (field->scopes & Field::Flags))
+    if (field && field->isDegree && strategy.isGiven(field->id) &&
+        field->print(strategy.values) != value.trim())
       return makeStrategyError(strategy.spell(getField(FieldId::degrees)) +
-                               ": degree '" + name.trim() +
-                               "' has a flag of its own; give --" +
-                               field->name + " " + value.trim());
+                               " with " + strategy.spell(*field) +
+                               ": two values of one degree; give one");
   }
   return Error::success();
 }

@@ -173,9 +173,8 @@ def bytes_of(folder):
             room = case.cached + case.fresh
             if case.span != "full":
                 room = min(room, case.width)
-            # What is exchanged for tokens is there as often as ranks have the same head.
-            times = CP // KEYS if case.exchange == "a2a" else 1
-            want = LAYERS * -(-room // CP) * keys * times
+            # Heads that are replicated for an exchange are kept once.
+            want = LAYERS * -(-room // CP) * keys
             equal(f"{case.name}, cache", entry["memory"]["persistent_bytes"]["kv_cache"], want)
             found = sum(c["bytes"] for c in entry["collectives"] if c["kind"] == "all_gather" and "cp" in c["axes"])
             there = case.kept + case.fresh
