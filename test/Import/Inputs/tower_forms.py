@@ -805,11 +805,12 @@ def internvl_chat(c):
 
 
 def paligemma(c):
-    """Of a file that has both configurations."""
+    """Of a file that has both configurations. Layers of Gemma 2 have two norms more."""
     t = {"vocab_size": 256000, "hidden_size": 3072, "intermediate_size": 24576, "num_hidden_layers": 28, "num_attention_heads": 16,
          "num_key_value_heads": 16, "head_dim": 256} | c["text_config"]
     D = t["hidden_size"]
-    return siglip_tower(c["vision_config"], False) + linear(c["vision_config"]["hidden_size"], D) + decoder(t, tied=True)
+    more = 2 * D * t["num_hidden_layers"] if t["model_type"] == "gemma2" else 0
+    return more + siglip_tower(c["vision_config"], False) + linear(c["vision_config"]["hidden_size"], D) + decoder(t, tied=True)
 
 
 def blip2(c):
@@ -1289,7 +1290,8 @@ def llava_next(c):
     t = llama_text(c, LLAMA | ({"num_key_value_heads": 8, "intermediate_size": 14336} if is_mistral else {}))
     D, bias = t["hidden_size"], c.get("multimodal_projector_bias", True)
     projector = linear(v["hidden_size"], D, bias) + linear(D, D, bias) + D
-    return clip_vision(v) + projector + decoder(t, tied=c.get("tie_word_embeddings", False))
+    is_qwen = (c.get("text_config") or {}).get("model_type") == "qwen2"
+    return clip_vision(v) + projector + decoder(t, is_qwen, tied=c.get("tie_word_embeddings", False))
 
 
 def pixtral(c):

@@ -862,17 +862,17 @@ def draw_qianfan_ocr(draw):
 
 
 def draw_internvl_chat(draw):
-    kind = draw.choice(["llama", "internlm2", "qwen2", "qwen3"])
+    kind = draw.choice(["llama", "internlm2", "qwen2", "qwen3", "phi3"])
     text = draw_text(draw) | {"model_type": kind, "tie_word_embeddings": draw.random() < 0.5}
     text |= {"internlm2": {"bias": draw.random() < 0.5}, "llama": {"attention_bias": draw.random() < 0.5}, "qwen3": {"head_dim": 24},
-             "qwen2": {}}[kind]
+             "qwen2": {}, "phi3": {"sliding_window": draw.choice([None, 8])}}[kind]
     tower = draw_square_tower(draw, 2 * draw.randint(1, 3)) | {"norm_type": draw.choice(["layer_norm", "rms_norm"])}
     flags = {key: draw.random() < 0.5 for key in ("qkv_bias", "qk_normalization")}
-    return {"llm_config": text, "vision_config": tower | flags, "force_image_size": draw.choice([None, tower["image_size"]]), "select_layer": -1}
+    return {"architectures": ["InternVLChatModel"], "llm_config": text, "vision_config": tower | flags, "force_image_size": draw.choice([None, tower["image_size"]]), "select_layer": -1}
 
 
-def draw_paligemma(draw):
-    text = draw_text(draw) | {"model_type": "gemma", "head_dim": draw.choice([8, 24])}
+def draw_paligemma(draw, kind=None):
+    text = draw_text(draw) | {"model_type": kind or draw.choice(["gemma", "gemma2"]), "head_dim": draw.choice([8, 24])}
     return {"projection_dim": text["hidden_size"], "hidden_size": 9, "text_config": text,
             "vision_config": draw_tower(draw) | {"model_type": "siglip_vision_model", "vision_use_head": False}}
 
@@ -999,8 +999,8 @@ def draw_voxtral(draw):
                              "max_source_positions": joined * draw.randint(2, 20)}}
 
 
-def draw_llava_next(draw):
-    text = draw_text(draw) | {"model_type": draw.choice(["llama", "mistral"])}
+def draw_llava_next(draw, kinds=("llama", "mistral", "qwen2")):
+    text = draw_text(draw) | {"model_type": draw.choice(kinds)}
     tower = draw_square_tower(draw, draw.randint(2, 5)) | {"num_hidden_layers": draw.randint(2, 4)}
     return {"text_config": text, "vision_config": tower,
             "multimodal_projector_bias": draw.random() < 0.5, "vision_feature_layer": draw.choice([-1, -2])}
@@ -1483,7 +1483,7 @@ DRAWS = {
     "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
     "muse_glimmer": draw_muse_glimmer,
-    "colmodernvbert": draw_colmodernvbert, "colpali": lambda draw: draw_vectors_of_tokens(draw, "paligemma", draw_paligemma(draw)), "colqwen2": draw_colqwen2,
+    "colmodernvbert": draw_colmodernvbert, "colpali": lambda draw: draw_vectors_of_tokens(draw, "paligemma", draw_paligemma(draw, "gemma")), "colqwen2": draw_colqwen2,
     "phi4_multimodal": draw_phi4_multimodal, "phi4mm": draw_phi4mm, "ernie4_5_vl_moe": lambda draw: draw_ernie4_5_vl(draw, False),
     "ernie4_5_moe_vl": lambda draw: draw_ernie4_5_vl(draw, True), "git": draw_git, "blip": draw_blip, "instructblip": draw_instructblip, "instructblipvideo": draw_instructblip,
     "parakeet_ctc": draw_parakeet_ctc, "got_ocr2": draw_got_ocr2, "florence2": draw_florence2,
@@ -1494,7 +1494,7 @@ DRAWS = {
     "qianfan_ocr": draw_qianfan_ocr,
     "aria": draw_aria, "audioflamingo3": draw_audioflamingo3, "deepseek_vl": draw_deepseek_vl, "deepseek_vl_v2": lambda draw: (draw_deepseek_ocr if draw.random() < 0.5 else draw_deepseek_vl_v2)(draw), "paddleocr_vl": draw_paddleocr_vl, "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm46v": draw_glm46v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
     "internvl": draw_internvl, "internvl_chat": draw_internvl_chat, "qwen2_5_omni": draw_qwen2_5_omni, "qwen2_5_omni_thinker": draw_qwen2_5_omni_thinker,
-    "qwen3_omni_moe": draw_qwen3_omni_moe, "qwen3_omni_moe_thinker": draw_qwen3_omni_moe_thinker, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "minicpmv": draw_minicpmv, "molmo": draw_molmo, "llava_next": draw_llava_next, "llava_next_video": draw_llava_next, "mistral3": draw_mistral3, "llava_onevision": draw_llava_onevision,
+    "qwen3_omni_moe": draw_qwen3_omni_moe, "qwen3_omni_moe_thinker": draw_qwen3_omni_moe_thinker, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "minicpmv": draw_minicpmv, "molmo": draw_molmo, "llava_next": draw_llava_next, "llava_next_video": lambda draw: draw_llava_next(draw, ("llama", "mistral")), "mistral3": draw_mistral3, "llava_onevision": draw_llava_onevision,
     "mllama": draw_mllama,
     "paligemma": draw_paligemma, "qwen2_audio": draw_qwen2_audio, "qwen3_vl": draw_qwen3_vl,
     "qwen3_5": draw_qwen3_5, "qwen3_5_moe": draw_qwen3_5_moe, "qwen3_vl_moe": draw_qwen3_vl_moe, "smolvlm": draw_idefics3, "voxtral": draw_voxtral,
