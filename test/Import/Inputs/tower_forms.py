@@ -280,6 +280,8 @@ def t5(c):
     if (c.get("architectures") or [""])[0] == "T5EncoderModel":
         return total
     total += decoder * (2 * attention + network) + D + bias
+    if (c.get("architectures") or [""])[0] == "T5Model":
+        return total
     return total + (0 if c.get("tie_word_embeddings", True) else V * D)
 
 
@@ -300,6 +302,8 @@ def sequences(c, rows, embedding_norm, final_norm):
     for stack, parts in (("encoder", 1), ("decoder", 2)):
         F = c[f"{stack}_ffn_dim"]
         total += c[f"{stack}_layers"] * (parts * attention + linear(D, F) + linear(F, D) + norm(D))
+    if kind_of(c) == "ForSequenceClassification":
+        total += linear(D, D) + linear(D, classes(c)) - (0 if c.get("tie_word_embeddings", True) else V * D)
     return total
 
 
@@ -1725,7 +1729,9 @@ def layoutlmv3(c):
     total += image_ends(c | {"image_size": c.get("input_size", 224)}, 1)[0] + 2 * norm(D) + layers_of(c)
     total += c.get("rel_pos_bins", 32) * H if c.get("has_relative_attention_bias", True) else 0
     total += 2 * c.get("rel_2d_pos_bins", 64) * H if c.get("has_spatial_attention_bias", True) else 0
-    return total + (linear(D, D) + linear(D, classes(c)) if kind == "ForSequenceClassification" else 0)
+    labels = 2 if kind == "ForQuestionAnswering" else classes(c)
+    has_head = kind != "ForTokenClassification" or labels >= 10
+    return total + ((linear(D, D) if has_head else 0) + linear(D, labels) if kind != "Model" else 0)
 
 
 def dpr(c):

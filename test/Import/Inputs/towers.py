@@ -189,11 +189,11 @@ def draw_t5(draw):
             "feed_forward_proj": draw.choice(["relu", "gated-gelu", "gated-silu"]),
             "relative_attention_num_buckets": draw.choice([8, 32]),
             "tie_word_embeddings": draw.random() < 0.5,
-            "architectures": [draw.choice(["T5ForConditionalGeneration", "T5EncoderModel"])]}
+            "architectures": [draw.choice(["T5ForConditionalGeneration", "T5EncoderModel", "T5Model"])]}
 
 
 def draw_mt5(draw):
-    kinds = ["MT5ForConditionalGeneration", "MT5EncoderModel"]
+    kinds = ["MT5ForConditionalGeneration", "MT5EncoderModel", "MT5Model"]
     return draw_t5(draw) | {"architectures": [draw.choice(kinds)]}
 
 
@@ -238,6 +238,11 @@ def draw_bart(draw):
         del sizes[key]
     return sizes | {"max_position_embeddings": draw.randint(4, 40), "scale_embedding": draw.random() < 0.5,
                     "tie_word_embeddings": draw.random() < 0.5}
+
+
+def of_texts(draw, prefix):
+    """A decoder that writes, or one whose last token says a class."""
+    return of_kind(draw, prefix, "ForConditionalGeneration", "ForSequenceClassification") | labels(draw)
 
 
 def draw_led(draw):
@@ -359,7 +364,7 @@ def draw_modernbert_decoder(draw):
 
 
 def draw_umt5(draw):
-    return draw_t5(draw) | of_kind(draw, "UMT5", "ForConditionalGeneration", "EncoderModel")
+    return draw_t5(draw) | of_kind(draw, "UMT5", "ForConditionalGeneration", "EncoderModel", "Model")
 
 
 def draw_deit(draw):
@@ -1212,7 +1217,9 @@ def draw_segformer(draw):
 
 def draw_layoutlmv3(draw):
     heads, image, has_bias = draw.choice([1, 2, 3]), draw_image(draw), draw.random() < 0.8
-    return of_kind(draw, "LayoutLMv3", "Model", "ForSequenceClassification") | labels(draw) | {
+    kind = of_kind(draw, "LayoutLMv3", "Model", "ForSequenceClassification", *OF_TOKENS)
+    ends = {} if kind == {"architectures": ["LayoutLMv3ForQuestionAnswering"]} else draw.choice([labels(draw), {"num_labels": 13}])
+    return kind | ends | {
         "hidden_size": 8 * heads, "num_attention_heads": heads, "coordinate_size": heads, "shape_size": 2 * heads,
         "num_hidden_layers": draw.randint(1, 5), "intermediate_size": draw.randint(3, 99), "vocab_size": draw.randint(100, 999),
         "max_position_embeddings": draw.randint(4, 40), "type_vocab_size": draw.randint(1, 3), "max_2d_position_embeddings": draw.randint(2, 40),
@@ -1446,7 +1453,7 @@ DRAWS = {
     "distilbert": draw_distilbert, "longformer": draw_longformer, "xmod": draw_xmod, "openai_privacy_filter": draw_privacy_filter,
     "squeezebert": draw_squeezebert, "mobilebert": draw_mobilebert, "visual_bert": draw_visual_bert, "jina_embeddings_v3": draw_jina_embeddings,
     "dpr": draw_dpr, "bert-generation": draw_bert_generation, "roberta-prelayernorm": draw_roberta_prelayernorm, "roc_bert": draw_roc_bert,
-    "xlm": draw_xlm, "flaubert": draw_flaubert, "led": draw_led, "speech_to_text": draw_speech_to_text, "fsmt": draw_fsmt, "mvp": draw_bart,
+    "xlm": draw_xlm, "flaubert": draw_flaubert, "led": lambda draw: draw_led(draw) | of_texts(draw, "LED"), "speech_to_text": draw_speech_to_text, "fsmt": draw_fsmt, "mvp": lambda draw: draw_bart(draw) | of_texts(draw, "Mvp"),
     "layoutlmv3": draw_layoutlmv3,
     "deberta": draw_deberta, "deberta-v2": draw_deberta_v2,
     "markuplm": draw_markuplm,
@@ -1463,7 +1470,7 @@ DRAWS = {
     "xlm-roberta": draw_xlm_roberta, "xlm-roberta-xl": draw_xlm_roberta_xl,
     # Two sequences.
     "bart": draw_bart, "blenderbot": draw_bart, "blenderbot-small": draw_bart, "m2m_100": draw_bart,
-    "marian": draw_bart, "mbart": draw_bart, "mt5": draw_mt5, "pegasus": draw_bart, "plbart": draw_bart, "t5": draw_t5,
+    "marian": draw_bart, "mbart": lambda draw: draw_bart(draw) | of_texts(draw, "MBart"), "mt5": draw_mt5, "pegasus": draw_bart, "plbart": lambda draw: draw_bart(draw) | of_texts(draw, "PLBart"), "t5": draw_t5,
     "umt5": draw_umt5, "whisper": draw_whisper,
     "vision-encoder-decoder": draw_trocr, "moonshine": draw_moonshine, "musicgen_decoder": draw_musicgen, "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
     # Images and sound.
