@@ -7,6 +7,7 @@ stg.import "norm.mlir"
 
 stg.symbol @B "sequences in the global batch"
 stg.symbol @S "tokens per sequence"
+stg.symbol @T "tokens of a text"
 stg.symbol @D "hidden size"
 stg.symbol @H "attention heads"
 stg.symbol @E "head size"
@@ -41,6 +42,22 @@ stg.block @add_joined_boxes(%x: !stream, %left: !ids, %top: !ids, %right: !ids, 
   %j = stg.concat dim 2 ordered %l, %t, %r, %b, %h, %w <"boxes"> : !side, !side, !side, !side, !size, !size -> !stream
   %y = stg.add %x, %j <"boxed_embeddings"> : !stream, !stream
   stg.return %y : !stream
+}
+
+// The words of a page, which stand before its patches.
+stg.block @words_of_page(%x: !stream) -> !stg.tensor<[B, S = T, D], bf16> {
+  %y = stg.slice dim 1 %x {from = #sym.expr<0>} <"words"> : !stream -> !stg.tensor<[B, S = T, D], bf16>
+  stg.return %y : !stg.tensor<[B, S = T, D], bf16>
+}
+
+// What a head makes of each token before its classes.
+stg.block @head_of_tokens(%x: !stream) -> !stream {
+  %w = stg.param "head" : !stg.tensor<[D, D], bf16>
+  %p = stg.einsum "bsd,de->bse" %x, %w : !stream, !stg.tensor<[D, D], bf16>
+  %b = stg.param "head_bias" : !stg.tensor<[D], bf16>
+  %y = stg.bias_add %p, %b : !stream, !stg.tensor<[D], bf16>
+  %a = stg.activation tanh %y <"head_tanh"> : !stream
+  stg.return %a : !stream
 }
 
 // A bias of each sequence by the buckets of its tokens' distances. Nothing trains the table.

@@ -280,6 +280,8 @@ def t5(c):
     if (c.get("architectures") or [""])[0] == "T5EncoderModel":
         return total
     total += decoder * (2 * attention + network) + D + bias
+    if (c.get("architectures") or [""])[0] == "T5Model":
+        return total
     return total + (0 if c.get("tie_word_embeddings", True) else V * D)
 
 
@@ -300,6 +302,8 @@ def sequences(c, rows, embedding_norm, final_norm):
     for stack, parts in (("encoder", 1), ("decoder", 2)):
         F = c[f"{stack}_ffn_dim"]
         total += c[f"{stack}_layers"] * (parts * attention + linear(D, F) + linear(F, D) + norm(D))
+    if kind_of(c) == "ForSequenceClassification":
+        total += linear(D, D) + linear(D, classes(c)) - (0 if c.get("tie_word_embeddings", True) else V * D)
     return total
 
 
@@ -805,11 +809,12 @@ def internvl_chat(c):
 
 
 def paligemma(c):
-    """Of a file that has both configurations."""
+    """Of a file that has both configurations. Layers of Gemma 2 have two norms more."""
     t = {"vocab_size": 256000, "hidden_size": 3072, "intermediate_size": 24576, "num_hidden_layers": 28, "num_attention_heads": 16,
          "num_key_value_heads": 16, "head_dim": 256} | c["text_config"]
     D = t["hidden_size"]
-    return siglip_tower(c["vision_config"], False) + linear(c["vision_config"]["hidden_size"], D) + decoder(t, tied=True)
+    more = 2 * D * t["num_hidden_layers"] if t["model_type"] == "gemma2" else 0
+    return more + siglip_tower(c["vision_config"], False) + linear(c["vision_config"]["hidden_size"], D) + decoder(t, tied=True)
 
 
 def blip2(c):
@@ -1289,7 +1294,8 @@ def llava_next(c):
     t = llama_text(c, LLAMA | ({"num_key_value_heads": 8, "intermediate_size": 14336} if is_mistral else {}))
     D, bias = t["hidden_size"], c.get("multimodal_projector_bias", True)
     projector = linear(v["hidden_size"], D, bias) + linear(D, D, bias) + D
-    return clip_vision(v) + projector + decoder(t, tied=c.get("tie_word_embeddings", False))
+    is_qwen = (c.get("text_config") or {}).get("model_type") == "qwen2"
+    return clip_vision(v) + projector + decoder(t, is_qwen, tied=c.get("tie_word_embeddings", False))
 
 
 def pixtral(c):
@@ -1723,7 +1729,9 @@ def layoutlmv3(c):
     total += image_ends(c | {"image_size": c.get("input_size", 224)}, 1)[0] + 2 * norm(D) + layers_of(c)
     total += c.get("rel_pos_bins", 32) * H if c.get("has_relative_attention_bias", True) else 0
     total += 2 * c.get("rel_2d_pos_bins", 64) * H if c.get("has_spatial_attention_bias", True) else 0
-    return total + (linear(D, D) + linear(D, classes(c)) if kind == "ForSequenceClassification" else 0)
+    labels = 2 if kind == "ForQuestionAnswering" else classes(c)
+    has_head = kind != "ForTokenClassification" or labels >= 10
+    return total + ((linear(D, D) if has_head else 0) + linear(D, labels) if kind != "Model" else 0)
 
 
 def dpr(c):

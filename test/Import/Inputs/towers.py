@@ -189,11 +189,11 @@ def draw_t5(draw):
             "feed_forward_proj": draw.choice(["relu", "gated-gelu", "gated-silu"]),
             "relative_attention_num_buckets": draw.choice([8, 32]),
             "tie_word_embeddings": draw.random() < 0.5,
-            "architectures": [draw.choice(["T5ForConditionalGeneration", "T5EncoderModel"])]}
+            "architectures": [draw.choice(["T5ForConditionalGeneration", "T5EncoderModel", "T5Model"])]}
 
 
 def draw_mt5(draw):
-    kinds = ["MT5ForConditionalGeneration", "MT5EncoderModel"]
+    kinds = ["MT5ForConditionalGeneration", "MT5EncoderModel", "MT5Model"]
     return draw_t5(draw) | {"architectures": [draw.choice(kinds)]}
 
 
@@ -238,6 +238,11 @@ def draw_bart(draw):
         del sizes[key]
     return sizes | {"max_position_embeddings": draw.randint(4, 40), "scale_embedding": draw.random() < 0.5,
                     "tie_word_embeddings": draw.random() < 0.5}
+
+
+def of_texts(draw, prefix):
+    """A decoder that writes, or one whose last token says a class."""
+    return of_kind(draw, prefix, "ForConditionalGeneration", "ForSequenceClassification") | labels(draw)
 
 
 def draw_led(draw):
@@ -359,7 +364,7 @@ def draw_modernbert_decoder(draw):
 
 
 def draw_umt5(draw):
-    return draw_t5(draw) | of_kind(draw, "UMT5", "ForConditionalGeneration", "EncoderModel")
+    return draw_t5(draw) | of_kind(draw, "UMT5", "ForConditionalGeneration", "EncoderModel", "Model")
 
 
 def draw_deit(draw):
@@ -862,17 +867,17 @@ def draw_qianfan_ocr(draw):
 
 
 def draw_internvl_chat(draw):
-    kind = draw.choice(["llama", "internlm2", "qwen2", "qwen3"])
+    kind = draw.choice(["llama", "internlm2", "qwen2", "qwen3", "phi3"])
     text = draw_text(draw) | {"model_type": kind, "tie_word_embeddings": draw.random() < 0.5}
     text |= {"internlm2": {"bias": draw.random() < 0.5}, "llama": {"attention_bias": draw.random() < 0.5}, "qwen3": {"head_dim": 24},
-             "qwen2": {}}[kind]
+             "qwen2": {}, "phi3": {"sliding_window": draw.choice([None, 8])}}[kind]
     tower = draw_square_tower(draw, 2 * draw.randint(1, 3)) | {"norm_type": draw.choice(["layer_norm", "rms_norm"])}
     flags = {key: draw.random() < 0.5 for key in ("qkv_bias", "qk_normalization")}
-    return {"llm_config": text, "vision_config": tower | flags, "force_image_size": draw.choice([None, tower["image_size"]]), "select_layer": -1}
+    return {"architectures": ["InternVLChatModel"], "llm_config": text, "vision_config": tower | flags, "force_image_size": draw.choice([None, tower["image_size"]]), "select_layer": -1}
 
 
-def draw_paligemma(draw):
-    text = draw_text(draw) | {"model_type": "gemma", "head_dim": draw.choice([8, 24])}
+def draw_paligemma(draw, kind=None):
+    text = draw_text(draw) | {"model_type": kind or draw.choice(["gemma", "gemma2"]), "head_dim": draw.choice([8, 24])}
     return {"projection_dim": text["hidden_size"], "hidden_size": 9, "text_config": text,
             "vision_config": draw_tower(draw) | {"model_type": "siglip_vision_model", "vision_use_head": False}}
 
@@ -999,8 +1004,8 @@ def draw_voxtral(draw):
                              "max_source_positions": joined * draw.randint(2, 20)}}
 
 
-def draw_llava_next(draw):
-    text = draw_text(draw) | {"model_type": draw.choice(["llama", "mistral"])}
+def draw_llava_next(draw, kinds=("llama", "mistral", "qwen2")):
+    text = draw_text(draw) | {"model_type": draw.choice(kinds)}
     tower = draw_square_tower(draw, draw.randint(2, 5)) | {"num_hidden_layers": draw.randint(2, 4)}
     return {"text_config": text, "vision_config": tower,
             "multimodal_projector_bias": draw.random() < 0.5, "vision_feature_layer": draw.choice([-1, -2])}
@@ -1212,7 +1217,9 @@ def draw_segformer(draw):
 
 def draw_layoutlmv3(draw):
     heads, image, has_bias = draw.choice([1, 2, 3]), draw_image(draw), draw.random() < 0.8
-    return of_kind(draw, "LayoutLMv3", "Model", "ForSequenceClassification") | labels(draw) | {
+    kind = of_kind(draw, "LayoutLMv3", "Model", "ForSequenceClassification", *OF_TOKENS)
+    ends = {} if kind == {"architectures": ["LayoutLMv3ForQuestionAnswering"]} else draw.choice([labels(draw), {"num_labels": 13}])
+    return kind | ends | {
         "hidden_size": 8 * heads, "num_attention_heads": heads, "coordinate_size": heads, "shape_size": 2 * heads,
         "num_hidden_layers": draw.randint(1, 5), "intermediate_size": draw.randint(3, 99), "vocab_size": draw.randint(100, 999),
         "max_position_embeddings": draw.randint(4, 40), "type_vocab_size": draw.randint(1, 3), "max_2d_position_embeddings": draw.randint(2, 40),
@@ -1446,7 +1453,7 @@ DRAWS = {
     "distilbert": draw_distilbert, "longformer": draw_longformer, "xmod": draw_xmod, "openai_privacy_filter": draw_privacy_filter,
     "squeezebert": draw_squeezebert, "mobilebert": draw_mobilebert, "visual_bert": draw_visual_bert, "jina_embeddings_v3": draw_jina_embeddings,
     "dpr": draw_dpr, "bert-generation": draw_bert_generation, "roberta-prelayernorm": draw_roberta_prelayernorm, "roc_bert": draw_roc_bert,
-    "xlm": draw_xlm, "flaubert": draw_flaubert, "led": draw_led, "speech_to_text": draw_speech_to_text, "fsmt": draw_fsmt, "mvp": draw_bart,
+    "xlm": draw_xlm, "flaubert": draw_flaubert, "led": lambda draw: draw_led(draw) | of_texts(draw, "LED"), "speech_to_text": draw_speech_to_text, "fsmt": draw_fsmt, "mvp": lambda draw: draw_bart(draw) | of_texts(draw, "Mvp"),
     "layoutlmv3": draw_layoutlmv3,
     "deberta": draw_deberta, "deberta-v2": draw_deberta_v2,
     "markuplm": draw_markuplm,
@@ -1463,7 +1470,7 @@ DRAWS = {
     "xlm-roberta": draw_xlm_roberta, "xlm-roberta-xl": draw_xlm_roberta_xl,
     # Two sequences.
     "bart": draw_bart, "blenderbot": draw_bart, "blenderbot-small": draw_bart, "m2m_100": draw_bart,
-    "marian": draw_bart, "mbart": draw_bart, "mt5": draw_mt5, "pegasus": draw_bart, "plbart": draw_bart, "t5": draw_t5,
+    "marian": draw_bart, "mbart": lambda draw: draw_bart(draw) | of_texts(draw, "MBart"), "mt5": draw_mt5, "pegasus": draw_bart, "plbart": lambda draw: draw_bart(draw) | of_texts(draw, "PLBart"), "t5": draw_t5,
     "umt5": draw_umt5, "whisper": draw_whisper,
     "vision-encoder-decoder": draw_trocr, "moonshine": draw_moonshine, "musicgen_decoder": draw_musicgen, "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
     # Images and sound.
@@ -1483,7 +1490,7 @@ DRAWS = {
     "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
     "muse_glimmer": draw_muse_glimmer,
-    "colmodernvbert": draw_colmodernvbert, "colpali": lambda draw: draw_vectors_of_tokens(draw, "paligemma", draw_paligemma(draw)), "colqwen2": draw_colqwen2,
+    "colmodernvbert": draw_colmodernvbert, "colpali": lambda draw: draw_vectors_of_tokens(draw, "paligemma", draw_paligemma(draw, "gemma")), "colqwen2": draw_colqwen2,
     "phi4_multimodal": draw_phi4_multimodal, "phi4mm": draw_phi4mm, "ernie4_5_vl_moe": lambda draw: draw_ernie4_5_vl(draw, False),
     "ernie4_5_moe_vl": lambda draw: draw_ernie4_5_vl(draw, True), "git": draw_git, "blip": draw_blip, "instructblip": draw_instructblip, "instructblipvideo": draw_instructblip,
     "parakeet_ctc": draw_parakeet_ctc, "got_ocr2": draw_got_ocr2, "florence2": draw_florence2,
@@ -1494,7 +1501,7 @@ DRAWS = {
     "qianfan_ocr": draw_qianfan_ocr,
     "aria": draw_aria, "audioflamingo3": draw_audioflamingo3, "deepseek_vl": draw_deepseek_vl, "deepseek_vl_v2": lambda draw: (draw_deepseek_ocr if draw.random() < 0.5 else draw_deepseek_vl_v2)(draw), "paddleocr_vl": draw_paddleocr_vl, "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm46v": draw_glm46v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
     "internvl": draw_internvl, "internvl_chat": draw_internvl_chat, "qwen2_5_omni": draw_qwen2_5_omni, "qwen2_5_omni_thinker": draw_qwen2_5_omni_thinker,
-    "qwen3_omni_moe": draw_qwen3_omni_moe, "qwen3_omni_moe_thinker": draw_qwen3_omni_moe_thinker, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "minicpmv": draw_minicpmv, "molmo": draw_molmo, "llava_next": draw_llava_next, "llava_next_video": draw_llava_next, "mistral3": draw_mistral3, "llava_onevision": draw_llava_onevision,
+    "qwen3_omni_moe": draw_qwen3_omni_moe, "qwen3_omni_moe_thinker": draw_qwen3_omni_moe_thinker, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "minicpmv": draw_minicpmv, "molmo": draw_molmo, "llava_next": draw_llava_next, "llava_next_video": lambda draw: draw_llava_next(draw, ("llama", "mistral")), "mistral3": draw_mistral3, "llava_onevision": draw_llava_onevision,
     "mllama": draw_mllama,
     "paligemma": draw_paligemma, "qwen2_audio": draw_qwen2_audio, "qwen3_vl": draw_qwen3_vl,
     "qwen3_5": draw_qwen3_5, "qwen3_5_moe": draw_qwen3_5_moe, "qwen3_vl_moe": draw_qwen3_vl_moe, "smolvlm": draw_idefics3, "voxtral": draw_voxtral,
