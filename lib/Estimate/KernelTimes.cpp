@@ -267,7 +267,8 @@ double KernelTimes::getAttention(const ProductRates &rates,
     const AttentionWork &work = works.emplace_back(getWork(shape, sequences));
     blocks += work.blocks;
     all += work.all;
-    squares += work.all * work.all / work.blocks;
+    if (work.blocks > 0)
+      squares += work.all * work.all / work.blocks;
   }
   for (const AttentionWork &work : works)
     longest = std::max(longest, work.getLongest(all / cores));
