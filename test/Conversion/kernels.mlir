@@ -49,8 +49,8 @@ func.func @others(%q: !q, %k: !k, %v: !v, %rq: !rq, %rk: !rk, %rv: !rv, %table: 
   // 128 * 129 / 2 pairs, less 112 * 113 / 2.
   // CHECK: chakra.comp "window.fwd"({{.*}} kernel <attention bf16 -> bf16, [2, 8, 2, 128, 128, 64, 32, 1928]>
   %w, %wlse = stg.attention causal %q, %k, %v {window = #sym.expr<16>} <"window"> : !q, !k, !v
-  // One token after 9 and after 10, and a request of 5: those with as many new ones together.
-  // CHECK: chakra.comp "requests.fwd"({{.*}} kernel <attention bf16 -> bf16, [2, 8, 2, 7, 26, 64, 32, 36, 1, 2, 21, 21, 5, 1, 5, 15]>
+  // One token after 9 and after 10, and a request of 5: those with as many new ones together, but for the longest.
+  // CHECK: chakra.comp "requests.fwd"({{.*}} kernel <attention bf16 -> bf16, [2, 8, 2, 7, 26, 64, 32, 36, 1, 1, 10, 10, 5, 1, 5, 15, 1, 1, 11, 11]>
   %r, %rlse = stg.attention causal %rq, %rk, %rv {requests = #stg.requests<(1, 9), (5, 0), (1, 10)>} <"requests"> : !rq, !rk, !rv
   // CHECK: chakra.comp "embedding.fwd"({{.*}} kernel <embedding bf16 -> bf16, [1600, 256, 4096]>
   %x = stg.embedding %table, %ids <"embedding"> : !table, !ids

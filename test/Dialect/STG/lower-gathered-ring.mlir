@@ -26,8 +26,8 @@ func.func @f(%q: !x, %k: !x, %v: !x, %do: !x) -> (!x, !x, !x, !x) {
   // CHECK-NEXT: %[[P:.*]]:2 = stg.split dim 0 ordered %[[ALL]] <"o" block> :
   // CHECK-NEXT: %[[O0:.*]], %[[L0:.*]] = stg.attention_block (S*S + S)/2 %[[Q:.*]], %[[K]], %[[V]] <"o" own> :
   // CHECK-NEXT: %[[R:.*]]:2 = stg.repeat "o.fwd.ring" * n - 1 carry(%[[OC:.*]] = %[[O0]] : {{.*}}, %[[LC:.*]] = %[[L0]] : {{.*}}) <"o"> {
-  // CHECK-NEXT:   %[[KS:.*]] = stg.local_slice dim 1 over ["cp"] %[[P]]#0 <"o" block> :
-  // CHECK-NEXT:   %[[VS:.*]] = stg.local_slice dim 1 over ["cp"] %[[P]]#1 <"o" block> :
+  // CHECK-NEXT:   %[[KS:.*]] = stg.local_slice dim 1 over ["cp"] %[[P]]#0 {peer} <"o" block> :
+  // CHECK-NEXT:   %[[VS:.*]] = stg.local_slice dim 1 over ["cp"] %[[P]]#1 {peer} <"o" block> :
   // CHECK-NEXT:   %[[ON:.*]], %[[LN:.*]] = stg.attention_block S*S/2 %[[Q]], %[[KS]], %[[VS]], %[[OC]], %[[LC]] <"o" block> :
   // CHECK-NEXT:   stg.yield %[[ON]], %[[LN]] :
   // CHECK-NEXT: }
