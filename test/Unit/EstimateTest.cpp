@@ -226,8 +226,13 @@ TEST(KernelTimes, SequencesOfSeveralLengths) {
   auto [overhead, fixed, rate, unit, cores] = getFlash(machine);
   // 32 blocks of queries for each of 64 heads, and one for each of 8.
   double blocks = 32 * 64 + 32 * 8;
-  double all = 64 * ((prompt.pairs - 2048) / (128 * 128) + 16) + 32 * 8 * 64;
-  double tail = (64 + overhead) * cores / 2 * (2 * cores / blocks);
+  double ofPrompt = 64 * ((prompt.pairs - 2048) / (128 * 128) + 16);
+  double ofTokens = 32 * 8 * 64, all = ofPrompt + ofTokens;
+  // As many of one size would vary as much.
+  double alike =
+      all * all /
+      (ofPrompt * ofPrompt / (32 * 64) + ofTokens * ofTokens / (32 * 8));
+  double tail = (64 + overhead) * cores / 2 * (2 * cores / alike);
   EXPECT_NEAR(get({prompt, tokens}),
               fixed + (all + blocks * overhead + tail) * unit / rate, 1e-12);
   // The same in two parts.
