@@ -66,7 +66,6 @@ uint32_t StepSimulation::getMailbox(MailKey key) {
 ArrayRef<uint32_t> StepSimulation::getPresentPeers(ClassRun &run,
                                                    uint32_t number) {
   const NodeTemplate &node = run.source->program.nodes[number];
-  run.peers.resize(run.source->program.channels.size());
   auto &peers = run.peers[node.channel];
   if (!peers) {
     peers.emplace(getPeers(run.index, node));

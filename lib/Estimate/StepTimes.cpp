@@ -233,6 +233,7 @@ void StepSimulation::makeRun(uint32_t index) {
   ClassRun &run = runs[index];
   run.index = index;
   run.source = &programs.getClasses()[index];
+  run.peers.resize(run.source->program.channels.size());
   int64_t rank = run.source->ranks[0];
   run.isLeftOut = ranks && (rank < ranks->first || rank >= ranks->second);
   run.times = std::make_unique<ProgramTimes>(

@@ -49,8 +49,7 @@ struct CompileRequest {
   /// The plan of decoding, on ranks behind those of `strategy`, which is then
   /// that of prefill.
   std::optional<StrategyInput> decodeStrategy;
-  /// The strategy is that of another model: what has no effect for this one is
-  /// left out.
+  /// The strategy is that of another model.
   bool isDraft = false;
   /// What is given and has no effect is left out, not refused.
   bool dropsWithoutEffect = false;

@@ -123,27 +123,27 @@ struct AlikeRequests {
 };
 } // namespace
 
-/// For each request, the most that those with as many new tokens have kept;
-/// null where that cannot be told.
-static SmallVector<SymExpr> getMostKept(ArrayRef<SymExpr> newTokens,
-                                        ArrayRef<SymExpr> kept) {
-  SmallVector<SymExpr> most;
-  for (SymExpr fresh : newTokens) {
-    SymExpr longest;
-    for (auto [own, other] : llvm::zip_equal(newTokens, kept)) {
-      if (own != fresh)
-        continue;
-      std::optional<int64_t> more = longest ? (other - longest).getInt64() : 1;
-      if (!more) {
-        longest = SymExpr();
-        break;
-      }
-      if (*more > 0)
-        longest = other;
+/// By new tokens, the most that requests with so many have kept; null where
+/// that cannot be told.
+static SmallVector<std::pair<SymExpr, SymExpr>>
+getMostKept(ArrayRef<SymExpr> newTokens, ArrayRef<SymExpr> allKept) {
+  SmallVector<std::pair<SymExpr, SymExpr>> all;
+  for (auto [fresh, kept] : llvm::zip_equal(newTokens, allKept)) {
+    auto *own = llvm::find_if(
+        all, [tokens = fresh](auto &entry) { return entry.first == tokens; });
+    if (own == all.end()) {
+      all.push_back({fresh, kept});
+      continue;
     }
-    most.push_back(longest);
+    SymExpr &most = own->second;
+    std::optional<int64_t> more =
+        most ? (kept - most).getInt64() : std::nullopt;
+    if (!more)
+      most = SymExpr();
+    else if (*more > 0)
+      most = kept;
   }
-  return most;
+  return all;
 }
 
 template <typename OpTy>
@@ -157,10 +157,13 @@ static SmallVector<AlikeRequests> getRequests(OpTy op) {
   SmallVector<SymExpr> allKept;
   for (SymExpr cached : requests.getCachedTokens())
     allKept.push_back(span.getVisible(cached));
-  SmallVector<SymExpr> most = getMostKept(requests.getNewTokens(), allKept);
-  for (auto [count, fresh, cached, kept, longest] :
+  auto most = getMostKept(requests.getNewTokens(), allKept);
+  for (auto [count, fresh, cached, kept] :
        llvm::zip_equal(requests.getCounts(), requests.getNewTokens(),
-                       requests.getCachedTokens(), allKept, most)) {
+                       requests.getCachedTokens(), allKept)) {
+    SymExpr longest = llvm::find_if(most, [tokens = fresh](auto &entry) {
+                        return entry.first == tokens;
+                      })->second;
     bool isLongest = !longest || kept == longest;
     auto *alike = llvm::find_if(all, [&, tokens = fresh](auto &other) {
       return other.newTokens == tokens && other.isLongest == isLongest;
