@@ -2,13 +2,15 @@
 
 errors.json lists texts, or what is changed in a good configuration. A configuration has one key
 in each line, so the place of a message is that of its key. With --write the file gets what the
-compiler says now.
+compiler says now. All are compiled in this process, which takes a fifth of the time of a tool
+that starts for each.
 """
 
 import json
-import subprocess
 import sys
 from pathlib import Path
+
+import stg
 
 
 def get_text(case, bases):
@@ -27,12 +29,22 @@ def get_types(families):
     return ", ".join(others) + " or " + last
 
 
+def get_place(message, path):
+    """Of a message, without the name of the file."""
+    if not message.file:
+        return ""
+    file = "" if message.file == str(path) else message.file + ":"
+    return f"{file}{message.line}:{message.column}: "
+
+
 def get_messages(path, types):
-    """Exit status and what is said, without the name of the file and the list of types."""
-    run = subprocess.run(["stg-compile", path, "--batch", "1", "--dry-run"],
-                         capture_output=True, text=True)
-    text = run.stderr.replace(f"{path}:", "").replace(f"known: {types}\n", "known: TYPES\n")
-    return run.returncode, text.splitlines()
+    """What is said, one line for each line of it, without the list of types. None if it compiles."""
+    try:
+        stg.compile(str(path), batch=1)
+    except stg.Error as error:
+        texts = [f"{get_place(message, path)}{message.severity}: {message.text}" for message in error.messages]
+        return [line.replace(f"known: {types}", "known: TYPES") for text in texts for line in text.splitlines()]
+    return None
 
 
 def main(table, families, folder, write=False):
@@ -42,16 +54,19 @@ def main(table, families, folder, write=False):
     wrong = 0
     for case in data["cases"]:
         path.write_text(get_text(case, data["bases"]))
-        status, messages = get_messages(path, types)
-        if write:
-            case["messages"] = messages
-        elif status != 1 or messages != case["messages"]:
+        messages = get_messages(path, types)
+        if messages is None:
             wrong += 1
-            print("case", case, "has status", status, "and says", *messages, sep="\n  ")
+            print("case", case, "compiles")
+        elif write:
+            case["messages"] = messages
+        elif messages != case["messages"]:
+            wrong += 1
+            print("case", case, "says", *messages, sep="\n  ")
     for name, base in data["bases"].items():
         path.write_text(json.dumps(base))
-        status, messages = get_messages(path, types)
-        if status or any("error" in message for message in messages):
+        messages = get_messages(path, types)
+        if messages is not None:
             wrong += 1
             print("base", name, *messages)
     if write:
