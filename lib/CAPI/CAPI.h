@@ -62,9 +62,9 @@ inline StgExact toExact(__int128 value) {
   return {static_cast<int64_t>(value >> 64), static_cast<uint64_t>(value)};
 }
 
-StgError *makeError(MessageList messages);
+StgError *toStgError(MessageList messages);
 /// Null for success.
-StgError *makeError(llvm::Error error);
+StgError *toStgError(llvm::Error error);
 /// Of a call that its caller stopped.
 StgError *makeInterruption();
 

@@ -57,9 +57,9 @@ StgError *stgStrategySet(StgStrategy *strategy, const char *name,
                          const char *value) {
   const Field *field = findField(toStringRef(name));
   if (!field || !(field->scopes & Field::Flags))
-    return makeError(makeStrategyError("unknown field '" + toStringRef(name) +
-                                       "'; stgGetField has all of them"));
-  return makeError(
+    return toStgError(makeError("unknown field '" + toStringRef(name) +
+                                "'; stgGetField has all of them"));
+  return toStgError(
       strategy->flags.set(*field, toStringRef(value), GivenBy::Flag));
 }
 
@@ -67,9 +67,9 @@ StgError *stgStrategyReadJSON(StgStrategy *strategy, const char *text,
                               const char *name) {
   StringRef called = name ? name : "strategy";
   if (Error error = strategy->file.readJSON(toStringRef(text), called))
-    return makeError(std::move(error));
+    return toStgError(std::move(error));
   if (strategy->file.hasDecodePlan())
-    return makeError(makeStrategyError(
+    return toStgError(makeError(
         called + ": has a plan of prefill and one of decoding, expected one"));
   return nullptr;
 }
@@ -123,32 +123,31 @@ static Expected<Output> toOutput(const StgOutput &from) {
   case STG_OUTPUT_MEMORY:
     return Output::Memory;
   }
-  return makeStrategyError("unknown output " + Twine(output));
+  return makeError("unknown output " + Twine(output));
 }
 
 /// Checks what flags would be checked for.
 static Error checkRequest(const StgCompileRequest &request, Output output) {
   if (toStringRef(request.model).empty())
-    return makeStrategyError("the request names no model");
+    return makeError("the request names no model");
   bool writes = output == Output::Files || output == Output::Bundle;
   bool hasFolder = !toStringRef(request.folder).empty();
   if (writes && !hasFolder)
-    return makeStrategyError("no folder for the traces");
+    return makeError("no folder for the traces");
   if (!writes && hasFolder)
-    return makeStrategyError("the folder '" + toStringRef(request.folder) +
-                             "' is given, but nothing is written");
+    return makeError("the folder '" + toStringRef(request.folder) +
+                     "' is given, but nothing is written");
   if (request.prefix && !trace::TraceBundle::isPrefix(request.prefix))
-    return makeStrategyError("'" + toStringRef(request.prefix) +
-                             "' cannot be the first part of a file name");
+    return makeError("'" + toStringRef(request.prefix) +
+                     "' cannot be the first part of a file name");
   bool hasRanks = request.firstRank || request.endRank;
   if (hasRanks &&
       (request.firstRank < 0 || request.firstRank >= request.endRank))
-    return makeStrategyError("ranks " + Twine(request.firstRank) + " to " +
-                             Twine(request.endRank) +
-                             ": expected 0 <= first < end");
+    return makeError("ranks " + Twine(request.firstRank) + " to " +
+                     Twine(request.endRank) + ": expected 0 <= first < end");
   if (output != Output::Files && (hasRanks || request.resume))
-    return makeStrategyError("ranks are chosen, and what is there is kept, "
-                             "only where files are written");
+    return makeError("ranks are chosen, and what is there is kept, "
+                     "only where files are written");
   return Error::success();
 }
 
@@ -157,8 +156,8 @@ stg::capi::toFolders(const char *const *folders, size_t count) {
   std::vector<std::string> found(folders, folders + count);
   for (const std::string &folder : found)
     if (!sys::fs::is_directory(folder))
-      return makeStrategyError("'" + folder +
-                               "', to be searched for models, is not a folder");
+      return makeError("'" + folder +
+                       "', to be searched for models, is not a folder");
   return found;
 }
 
@@ -322,7 +321,7 @@ StgError *stgCompile(const StgCompileRequest *from, StgCompilation **result) {
   *result = nullptr;
   Expected<CompileRequest> request = toRequest(*from);
   if (!request)
-    return makeError(request.takeError());
+    return toStgError(request.takeError());
   CompileCall call(*from);
   request->goOn = call.goOn;
   auto compilation = std::make_unique<StgCompilation>();
@@ -340,7 +339,7 @@ StgError *stgCompile(const StgCompileRequest *from, StgCompilation **result) {
   addClasses(*compilation);
   if (compilation->request.exportOptions.output == Output::Memory)
     if (Error error = takeBundle(*compilation))
-      return makeError(std::move(error));
+      return toStgError(std::move(error));
   *result = compilation.release();
   return nullptr;
 }
@@ -412,7 +411,7 @@ StgError *stgComputeCosts(const StgCompileRequest *from, StgCosts **result) {
   *result = nullptr;
   Expected<CompileRequest> request = toRequest(*from);
   if (!request)
-    return makeError(request.takeError());
+    return toStgError(request.takeError());
   CompileCall call(*from);
   request->goOn = call.goOn;
   std::unique_ptr<mlir::MLIRContext> context = makeContext();
@@ -451,7 +450,7 @@ StgError *stgExpressionSimplify(const char *text, char **result) {
   Expected<SymExpr> expression =
       SymExpr::parse(context.get(), toStringRef(text));
   if (!expression)
-    return makeError(expression.takeError());
+    return toStgError(expression.takeError());
   *result = strdup(expression->str().c_str());
   return nullptr;
 }

@@ -45,7 +45,7 @@ struct CompileCall {
   }
 
   StgError *fail() {
-    return isStopped ? makeInterruption() : makeError(std::move(messages));
+    return isStopped ? makeInterruption() : toStgError(std::move(messages));
   }
 
   MessageList messages;

@@ -86,7 +86,7 @@ estimatePrograms(const TraceBundle &programs, const Machine &machine,
 static StgError *finish(Expected<std::unique_ptr<StgEstimate>> made,
                         StgEstimate **result) {
   if (!made)
-    return makeError(made.takeError());
+    return toStgError(made.takeError());
   *result = made->release();
   return nullptr;
 }
@@ -97,12 +97,12 @@ StgError *stgEstimate(const StgCompileRequest *from, const StgMachine *where,
   // What is wrong with a machine is said before a model is compiled.
   Expected<Machine> machine = loadMachine(*where);
   if (!machine)
-    return makeError(machine.takeError());
+    return toStgError(machine.takeError());
   Expected<CompileRequest> request = toRequest(*from);
   if (!request)
-    return makeError(request.takeError());
+    return toStgError(request.takeError());
   if (!request->dryRun)
-    return makeError(createStringError("an estimate writes no traces"));
+    return toStgError(createStringError("an estimate writes no traces"));
   CompileCall call(*from);
   request->goOn = call.goOn;
   std::unique_ptr<mlir::MLIRContext> context = makeContext();
@@ -122,11 +122,11 @@ StgError *stgEstimateBundle(const StgTraceBundle *bundle,
   *result = nullptr;
   Expected<Machine> machine = loadMachine(*where);
   if (!machine)
-    return makeError(machine.takeError());
+    return toStgError(machine.takeError());
   const TraceBundle &programs = *bundle->bundle;
   Expected<Execution> execution = findExecution(programs);
   if (!execution)
-    return makeError(execution.takeError());
+    return toStgError(execution.takeError());
   return finish(estimatePrograms(programs, *machine, *execution), result);
 }
 

@@ -25,14 +25,14 @@ StgError *stgListModels(const char *const *folders, size_t numFolders,
   *result = nullptr;
   auto searched = toFolders(folders, numFolders);
   if (!searched)
-    return makeError(searched.takeError());
+    return toStgError(searched.takeError());
   MessageList messages;
   MessagePrinter printer(
       [&](const ToolMessage &message) { messages.add(message); });
   std::unique_ptr<mlir::MLIRContext> context = makeContext();
   auto models = listModels(*context, *searched, printer);
   if (failed(models))
-    return makeError(std::move(messages));
+    return toStgError(std::move(messages));
   *result = new StgModels{std::move(*models)};
   return nullptr;
 }
@@ -59,7 +59,7 @@ StgError *stgImportConfig(const StgConfigRequest *from,
     request.modelText = from->text;
   auto folders = toFolders(from->folders, from->numFolders);
   if (!folders)
-    return makeError(folders.takeError());
+    return toStgError(folders.takeError());
   request.modelPath = std::move(*folders);
   request.ignoresQuantization = from->ignoreQuantization;
   MessageList messages;
@@ -69,7 +69,7 @@ StgError *stgImportConfig(const StgConfigRequest *from,
   if (!model) {
     if (std::string text = toString(model.takeError()); !text.empty())
       printer.error(text);
-    return makeError(std::move(messages));
+    return toStgError(std::move(messages));
   }
   *result = new StgImportedModel{std::move(*model), std::move(messages)};
   return nullptr;

@@ -134,7 +134,7 @@ StgError *stgRunPasses(const char *text, const char *name, const char *pipeline,
     return isKnown;
   };
   if (failed(runPasses(std::move(buffer), build, printer, printed)))
-    return makeError(std::move(messages));
+    return toStgError(std::move(messages));
   *result = strdup(printed.c_str());
   return nullptr;
 }
@@ -152,7 +152,7 @@ StgError *stgImportLinalg(const StgLinalgRequest *request,
   } else {
     auto read = readInput(file);
     if (!read)
-      return makeError(
+      return toStgError(
           createStringError(file + ": " + toString(read.takeError())));
     buffer = std::move(*read);
   }
@@ -165,7 +165,7 @@ StgError *stgImportLinalg(const StgLinalgRequest *request,
     return mlir::success();
   };
   if (failed(runPasses(std::move(buffer), build, printer, model->model.text)))
-    return makeError(std::move(model->messages));
+    return toStgError(std::move(model->messages));
   model->model.name = sys::path::stem(file).str();
   *result = model.release();
   return nullptr;

@@ -114,18 +114,18 @@ StgError *stgSearch(const StgCompileRequest *from, const StgMachine *where,
   // What is wrong with a machine is said before a model is compiled.
   Expected<Machine> machine = loadMachine(*where);
   if (!machine)
-    return makeError(machine.takeError());
+    return toStgError(machine.takeError());
   Expected<CompileRequest> request = toRequest(*from);
   if (!request)
-    return makeError(request.takeError());
+    return toStgError(request.takeError());
   if (!request->dryRun)
-    return makeError(createStringError("a search writes no traces"));
+    return toStgError(createStringError("a search writes no traces"));
   Expected<SearchOptions> options = toOptions(*what, *request);
   if (!options)
-    return makeError(options.takeError());
+    return toStgError(options.takeError());
   Expected<SearchRequest> asked = options->makeRequest(*request, *machine);
   if (!asked)
-    return makeError(asked.takeError());
+    return toStgError(asked.takeError());
   CompileCall call(*from);
   std::atomic<bool> isEnough = false;
   if (what->progress)
@@ -144,7 +144,7 @@ StgError *stgSearch(const StgCompileRequest *from, const StgMachine *where,
     std::string text = toString(found.takeError());
     if (call.isStopped || text.empty())
       return call.fail();
-    return makeError(createStringError(text));
+    return toStgError(createStringError(text));
   }
   if (call.isStopped || (isEnough && found->estimated.empty()))
     return makeInterruption();
@@ -153,7 +153,7 @@ StgError *stgSearch(const StgCompileRequest *from, const StgMachine *where,
   made->messages = std::move(call.messages);
   SearchReport report = {*request, *machine, made->result, asked->memoryLimit};
   if (Error error = report.check())
-    return makeError(std::move(error));
+    return toStgError(std::move(error));
   addViews(report, *made);
   *result = made.release();
   return nullptr;

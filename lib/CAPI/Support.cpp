@@ -76,18 +76,18 @@ std::string MessageList::getText() const {
   return text;
 }
 
-StgError *stg::capi::makeError(MessageList messages) {
+StgError *stg::capi::toStgError(MessageList messages) {
   auto *error = new StgError{std::move(messages), {}, false};
   error->text = error->messages.getText();
   return error;
 }
 
-StgError *stg::capi::makeError(Error error) {
+StgError *stg::capi::toStgError(Error error) {
   if (!error)
     return nullptr;
   MessageList messages;
   messages.add(std::move(error));
-  return makeError(std::move(messages));
+  return toStgError(std::move(messages));
 }
 
 StgError *stg::capi::makeInterruption() {
@@ -95,7 +95,7 @@ StgError *stg::capi::makeInterruption() {
   message.text = "interrupted";
   MessageList messages;
   messages.add(message);
-  StgError *error = makeError(std::move(messages));
+  StgError *error = toStgError(std::move(messages));
   error->isInterruption = true;
   return error;
 }

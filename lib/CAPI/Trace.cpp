@@ -115,11 +115,11 @@ StgError *stgTraceFileOpen(const char *path, StgTraceFile **result) {
   *result = nullptr;
   Expected<TraceReader> reader = TraceReader::open(toStringRef(path));
   if (!reader)
-    return makeError(reader.takeError());
+    return toStgError(reader.takeError());
   auto file =
       std::unique_ptr<StgTraceFile>(new StgTraceFile{std::move(*reader)});
   if (Error error = file->reader.readMetadata(file->metadata))
-    return makeError(std::move(error));
+    return toStgError(std::move(error));
   file->metadataAttributes.fill(file->metadata.attrs);
   *result = file.release();
   return nullptr;
@@ -143,7 +143,7 @@ StgError *stgTraceFileNext(StgTraceFile *file, StgTraceNode *node,
   const Node &from = file->node;
   Expected<bool> more = file->reader.readNode(file->node);
   if (!more)
-    return makeError(more.takeError());
+    return toStgError(more.takeError());
   if (!*more)
     return nullptr;
   *hasNode = true;
@@ -211,11 +211,11 @@ StgError *stgValidate(const char *input, const StgValidationOptions *from,
   const StgValidationOptions &given = from ? *from : defaults;
   Expected<ValidatorOptions> options = toOptions(given);
   if (!options)
-    return makeError(options.takeError());
+    return toStgError(options.takeError());
   StringRef name = toStringRef(input);
   Expected<TraceInput> trace = openTrace(name, toStringRef(given.commGroups));
   if (!trace)
-    return makeError(trace.takeError());
+    return toStgError(trace.takeError());
   *result = new StgValidation{validateTrace(*trace, name, *options)};
   return nullptr;
 }
@@ -228,9 +228,9 @@ StgError *stgTraceBundleValidate(const StgTraceBundle *bundle,
   const StgValidationOptions &given = from ? *from : defaults;
   Expected<ValidatorOptions> options = toOptions(given);
   if (!options)
-    return makeError(options.takeError());
+    return toStgError(options.takeError());
   if (StringRef groups = toStringRef(given.commGroups); !groups.empty())
-    return makeError(createStringError(
+    return toStgError(createStringError(
         "a bundle has its own groups, remove the file of groups '" + groups +
         "'"));
   *result =

@@ -126,7 +126,7 @@ StgError *stgTraceBundleOpen(const char *path, StgTraceBundle **result) {
   *result = nullptr;
   Expected<std::unique_ptr<TraceBundle>> bundle = TraceBundle::open(path);
   if (!bundle)
-    return makeError(bundle.takeError());
+    return toStgError(bundle.takeError());
   *result = new StgTraceBundle{std::move(*bundle)};
   return nullptr;
 }

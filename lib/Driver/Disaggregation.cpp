@@ -17,6 +17,8 @@
 #include "mlir/Support/DebugStringHelper.h"
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
 #include "stg/Dialect/STG/IR/STG.h"
+#include "stg/Support/Error.h"
+#include "stg/Trace/Program/RankSpace.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -27,15 +29,12 @@ using namespace mlir;
 using namespace stg;
 using llvm::Error;
 using llvm::Expected;
+using stg::trace::RankSpace;
 
 static constexpr llvm::StringLiteral kRankAxis = "rank";
 static constexpr llvm::StringLiteral kPhase = "transfer";
 /// Channels of stages are numbered from 0; these are far behind them.
 static constexpr int64_t kFirstChannel = int64_t(1) << 40;
-
-static Error makeError(const Twine &message) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
-}
 
 //===----------------------------------------------------------------------===//
 // Ranks
@@ -44,61 +43,36 @@ static Error makeError(const Twine &message) {
 namespace {
 using Range = std::pair<int64_t, int64_t>; ///< From, to.
 
-/// Axes from the fastest to the slowest.
+/// The ranks of a program, by names of axes. Those that the mesh does not have
+/// divide nothing.
 class Mesh {
 public:
-  explicit Mesh(MeshAttr mesh) {
-    for (auto [name, size] :
-         llvm::zip_equal(mesh.getAxisNames(), mesh.getAxisSizes())) {
-      axes.push_back({name.str(), size.getInt64().value_or(1), numRanks});
-      numRanks *= axes.back().size;
-    }
-  }
-  int64_t getNumRanks() const { return numRanks; }
+  explicit Mesh(RankSpace space) : space(std::move(space)) {}
+
+  int64_t getNumRanks() const { return space.getNumRanks(); }
   int64_t getCoordinate(int64_t rank, StringRef name) const {
-    for (const Axis &axis : axes)
-      if (axis.name == name)
-        return rank / axis.stride % axis.size;
-    return 0;
+    std::optional<unsigned> axis = space.findAxis(name);
+    return axis ? space.getCoordinate(rank, *axis) : 0;
   }
   int64_t getSize(StringRef name) const {
-    for (const Axis &axis : axes)
-      if (axis.name == name)
-        return axis.size;
-    return 1;
+    std::optional<unsigned> axis = space.findAxis(name);
+    return axis ? space.getAxes()[*axis].size : 1;
   }
   int64_t getNeighbour(int64_t rank, StringRef name, int64_t shift) const {
-    for (const Axis &axis : axes)
-      if (axis.name == name) {
-        int64_t own = rank / axis.stride % axis.size;
-        int64_t other = ((own + shift) % axis.size + axis.size) % axis.size;
-        return rank + (other - own) * axis.stride;
-      }
-    return rank;
+    std::optional<unsigned> axis = space.findAxis(name);
+    return axis ? space.getNeighbour(rank, *axis, shift) : rank;
   }
   /// The ranks that differ on these axes only, ascending.
-  SmallVector<int64_t> getMembers(int64_t rank, ArrayAttr names) const {
-    SmallVector<int64_t> members;
-    for (int64_t other = 0; other < numRanks; ++other)
-      if (llvm::all_of(axes, [&](const Axis &axis) {
-            bool isFree =
-                llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr n) {
-                  return n.getValue() == axis.name;
-                });
-            return isFree || other / axis.stride % axis.size ==
-                                 rank / axis.stride % axis.size;
-          }))
-        members.push_back(other);
-    return members;
+  std::vector<int64_t> getMembers(int64_t rank, ArrayAttr names) const {
+    trace::AxisMask mask = 0;
+    for (StringAttr name : names.getAsRange<StringAttr>())
+      if (std::optional<unsigned> axis = space.findAxis(name))
+        mask |= trace::AxisMask(1) << *axis;
+    return space.getMembers(mask, rank);
   }
 
 private:
-  struct Axis {
-    std::string name;
-    int64_t size, stride;
-  };
-  std::vector<Axis> axes;
-  int64_t numRanks = 1;
+  RankSpace space;
 };
 
 /// A micro-batch of a rank.
@@ -116,8 +90,9 @@ using Turn = SmallVector<Block *, 1>;
 /// One of the programs, rank by rank.
 struct Side {
   explicit Side(const DisaggregatedProgram &program, StringRef name,
-                int64_t firstRank, MeshAttr mesh)
-      : program(program), name(name), firstRank(firstRank), mesh(mesh) {}
+                int64_t firstRank, RankSpace space)
+      : program(program), name(name), firstRank(firstRank),
+        mesh(std::move(space)) {}
 
   const DisaggregatedProgram &program;
   StringRef name;
@@ -340,7 +315,7 @@ void Joiner::placePrompts() {
 /// The ranks of the group, as coordinates on the only axis.
 Error Joiner::moveCollective(chakra::CollOp op, const Side &side,
                              int64_t rank) {
-  SmallVector<int64_t> members = side.mesh.getMembers(rank, op.getOver());
+  std::vector<int64_t> members = side.mesh.getMembers(rank, op.getOver());
   if (std::optional<ArrayRef<int64_t>> among = op.getAmong()) {
     StringRef axis = cast<StringAttr>(op.getOver()[0]).getValue();
     llvm::erase_if(members, [&](int64_t member) {
@@ -931,17 +906,29 @@ void Joiner::wait() {
     findFirst(*block).getAfterMutable().append(values);
 }
 
-static std::optional<MeshAttr> getMesh(ModuleOp module) {
-  for (auto graph : module.getOps<chakra::GraphOp>())
-    return graph.getMesh();
-  return std::nullopt;
+/// The ranks of a program, whose axes have numbers.
+static Expected<RankSpace> getRanks(ModuleOp module) {
+  std::vector<std::pair<std::string, int64_t>> axes;
+  MeshAttr mesh = (*module.getOps<chakra::GraphOp>().begin()).getMesh();
+  for (auto [name, size] :
+       llvm::zip_equal(mesh.getAxisNames(), mesh.getAxisSizes()))
+    axes.emplace_back(name.str(), size.getInt64().value_or(1));
+  if (std::optional<RankSpace> space = RankSpace::create(axes))
+    return std::move(*space);
+  return makeError("the mesh has more ranks than can be numbered");
 }
 
 Expected<int64_t> Joiner::run(const DisaggregatedProgram &first,
                               const DisaggregatedProgram &second) {
-  prefill.emplace(first, "prefill", 0, *getMesh(first.module));
+  Expected<RankSpace> firstRanks = getRanks(first.module);
+  if (!firstRanks)
+    return firstRanks.takeError();
+  Expected<RankSpace> secondRanks = getRanks(second.module);
+  if (!secondRanks)
+    return secondRanks.takeError();
+  prefill.emplace(first, "prefill", 0, std::move(*firstRanks));
   int64_t numFirst = prefill->mesh.getNumRanks();
-  decode.emplace(second, "decode", numFirst, *getMesh(second.module));
+  decode.emplace(second, "decode", numFirst, std::move(*secondRanks));
   int64_t numRanks = numFirst + decode->mesh.getNumRanks();
   for (Side *side : {&*prefill, &*decode})
     if (Error error = addGraphs(*side, numRanks))

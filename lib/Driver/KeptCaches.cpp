@@ -10,6 +10,7 @@
 #include "stg/Analysis/AttentionPairs.h"
 #include "stg/Dialect/STG/IR/STG.h"
 #include "stg/Dialect/STG/Transforms/Layouts.h"
+#include "stg/Support/Error.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 #include <limits>
@@ -18,10 +19,6 @@ using namespace mlir;
 using namespace stg;
 using llvm::Error;
 using llvm::Expected;
-
-static Error makeError(const Twine &message) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
-}
 
 //===----------------------------------------------------------------------===//
 // Tokens
@@ -119,7 +116,7 @@ static std::vector<std::string> getRepeats(Operation *op) {
 }
 
 static bool isRow(DimAttr dim) {
-  return dim.getNames().size() == 1 && dim.getNames().front() == "B";
+  return dim.getNames().size() == 1 && dim.getNames().front() == kBatchDim;
 }
 
 namespace {
@@ -229,7 +226,7 @@ Expected<KeptCache> CacheReader::readState(Operation *op,
     if (!read)
       return fail("dimension " + dim.str() + " is no number");
     KeptDim &own = cache.dims.emplace_back(std::move(*read));
-    if (own.name != "B")
+    if (own.name != kBatchDim)
       continue;
     // A row has the requests of a list.
     cache.row = i;
@@ -301,9 +298,9 @@ Expected<KeptCache> CacheReader::readCache(CacheOp op) const {
     if (!read)
       return fail("dimension " + dim.str() + " is no number");
     KeptDim &own = cache.dims.emplace_back(std::move(*read));
-    int64_t *special = own.name == "B"   ? &cache.row
-                       : own.name == "S" ? &cache.token
-                                         : nullptr;
+    int64_t *special = own.name == kBatchDim   ? &cache.row
+                       : own.name == kTokenDim ? &cache.token
+                                               : nullptr;
     if (!special)
       continue;
     *special = i;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ModelCache.h"
-#include "SettleStrategy.h"
+#include "PrepareModel.h"
 #include "mlir/IR/IRMapping.h"
 #include "stg/Driver/DiagnosticForwarder.h"
 

@@ -12,6 +12,7 @@
 #include "stg/Dialect/STG/IR/Mixers.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Strategy/Speculation.h"
+#include "stg/Support/Error.h"
 #include "stg/Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -21,278 +22,6 @@ using namespace mlir;
 using namespace stg;
 using llvm::Error;
 using llvm::Expected;
-
-static Error makeError(const Twine &message) {
-  return makeStrategyError(message);
-}
-
-//===----------------------------------------------------------------------===//
-// Symbols
-//===----------------------------------------------------------------------===//
-
-template <typename OpTy> static std::string listNames(ModuleOp module) {
-  SmallVector<StringRef> names;
-  for (auto op : module.getOps<OpTy>())
-    names.push_back(op.getSymName());
-  return llvm::join(names, ", ");
-}
-
-/// Sets a symbol that must exist.
-static Error setSymbol(ModuleOp module, StringRef name, int64_t value,
-                       std::string source, SymbolValues &values) {
-  if (!module.lookupSymbol<SymbolOp>(name)) {
-    std::string symbols = listNames<SymbolOp>(module);
-    std::string options = listNames<OptionOp>(module);
-    return makeError(
-        source + ": the model has no symbol '" + name + "'; " +
-        (symbols.empty() ? "it declares none" : "its symbols are " + symbols) +
-        (options.empty() ? "" : ", its options " + options));
-  }
-  values[name.str()] = {value, std::move(source)};
-  return Error::success();
-}
-
-/// What the strategy says: batch, seq and set.
-static Error setFromStrategy(ModuleOp module, const StrategyInput &strategy,
-                             SymbolValues &values) {
-  for (const Field &field : getFields()) {
-    int64_t value = 0;
-    if (field.symbolName.empty() || !strategy.isGiven(field.id) ||
-        StringRef(field.print(strategy.values)).getAsInteger(10, value))
-      continue;
-    if (Error error = setSymbol(module, field.symbolName, value,
-                                strategy.spell(field), values))
-      return error;
-  }
-  for (const auto &[name, setting] : strategy.values.set) {
-    if (module.lookupSymbol<OptionOp>(name))
-      continue;
-    std::string source = strategy.spellSetting(name);
-    if (!setting.number && module.lookupSymbol<SymbolOp>(name))
-      return makeError(source + ": expected an integer of at least 1");
-    if (Error error = setSymbol(module, name, setting.number, source, values))
-      return error;
-  }
-  return Error::success();
-}
-
-/// Gives an option of the model the value.
-static Error setOption(OptionOp option, StringRef value, StringRef source) {
-  if (!option.accepts(value))
-    return makeError(source + ": option '" + option.getSymName() +
-                     "' is to be '" + value + "', expected " +
-                     option.getExpected());
-  option.setValue(value);
-  return Error::success();
-}
-
-Error stg::setOptions(const Model &model, const StrategyInput &strategy) {
-  ModuleOp module = *model.module;
-  if (ConfigOp config = model.config)
-    for (NamedAttribute entry : config.getBindings())
-      if (StringAttr value = getOptionValue(entry.getValue()))
-        // The configuration has been verified.
-        module.lookupSymbol<OptionOp>(entry.getName()).setValueAttr(value);
-  for (const auto &[name, setting] : strategy.values.set)
-    if (auto option = module.lookupSymbol<OptionOp>(name))
-      if (Error error =
-              setOption(option, setting.str(), strategy.spellSetting(name)))
-        return error;
-  for (auto option : module.getOps<OptionOp>())
-    if (!option.getValue())
-      return makeError("option '" + option.getSymName() + "' (" +
-                       option.getDescription().value_or("of the model") +
-                       ") has no value, expected " + option.getExpected() +
-                       "; give it with --set " + option.getSymName() +
-                       "=VALUE");
-  return Error::success();
-}
-
-/// The tokens of a row are those of all documents.
-static Error setDocuments(ModuleOp module, const StrategyInput &strategy,
-                          SymbolValues &values) {
-  const std::vector<int64_t> &documents = strategy.values.documents;
-  if (documents.empty())
-    return Error::success();
-  std::string source = strategy.spell(getField(FieldId::documents));
-  StringRef tokens = getField(FieldId::seq).symbolName;
-  if (strategy.values.set.count(tokens.str()))
-    return makeError(source + ": symbol '" + tokens +
-                     "' has a value already; it is that of all documents");
-  int64_t sum = 0;
-  for (int64_t length : documents)
-    if (llvm::AddOverflow(sum, length, sum) || sum > kMostRanks)
-      return makeError(source + ": more than " + Twine(kMostRanks) +
-                       " tokens in a row");
-  return setSymbol(module, tokens, sum, source, values);
-}
-
-/// The new tokens of a row in a step of inference: where nobody says them, one
-/// in decoding, and those of all requests. In training those of all documents.
-static Error setStep(ModuleOp module, const StrategyInput &strategy,
-                     SymbolValues &values) {
-  if (!strategy.values.inference)
-    return setDocuments(module, strategy, values);
-  StringRef tokens = getField(FieldId::seq).symbolName;
-  StringRef batch = getField(FieldId::batch).symbolName;
-  const Requests &requests = strategy.values.requests;
-  bool isSaid =
-      strategy.isGiven(FieldId::seq) || strategy.values.set.count(tokens.str());
-  if (!requests.empty()) {
-    std::string source = strategy.spell(getField(FieldId::requests));
-    if (isSaid)
-      return makeError(source + ": symbol '" + tokens +
-                       "' has a value already; it is that of all requests");
-    // A row for each data-parallel rank.
-    if (!values.count(batch.str()) && module.lookupSymbol<SymbolOp>(batch))
-      values[batch.str()] = {
-          requests.areOfRanks()
-              ? static_cast<int64_t>(requests.getLists().size())
-              : std::max<int64_t>(strategy.values.dp.number, 1),
-          source};
-    // What ranks have of their own takes its place later.
-    int64_t most = 0;
-    for (const Requests &own : requests.getLists())
-      most = std::max(most, own.countNew());
-    return setSymbol(module, tokens, most, source, values);
-  }
-  bool isDecode = strategy.getMode() == Mode::Decode;
-  if (isDecode && !strategy.values.kvLen)
-    return makeError("decoding needs tokens that are cached; give them with "
-                     "--kv-len or --requests");
-  if (!isDecode || isSaid)
-    return Error::success();
-  const Field &source = getField(
-      strategy.isGiven(FieldId::mode) ? FieldId::mode : FieldId::kvLen);
-  return setSymbol(module, tokens, 1, strategy.spell(source), values);
-}
-
-/// Symbols that are declared with a value, which may depend on others.
-static Error setDefaults(ModuleOp module, SymbolValues &values) {
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (auto symbol : module.getOps<SymbolOp>()) {
-      if (!symbol.getValue() || values.count(symbol.getSymName().str()))
-        continue;
-      SymBinding binding;
-      for (auto &[name, value] : values)
-        binding[StringAttr::get(symbol.getContext(), name)] =
-            SymExpr::get(symbol.getContext(), value.value);
-      SymExpr result = symbol.getValue()->substitute(binding);
-      if (!result || !result.isConstant())
-        continue;
-      std::optional<int64_t> value = result.getInt64();
-      if (!value || *value < 1)
-        return makeError("symbol '" + symbol.getSymName() +
-                         "' = " + symbol.getValue()->str() + " is " +
-                         result.str() + ", expected an integer of at least 1");
-      values[symbol.getSymName().str()] = {*value, "the model"};
-      changed = true;
-    }
-  }
-  return Error::success();
-}
-
-/// The field that is short for giving the symbol a value, or null.
-static const Field *findShorthand(StringRef symbol) {
-  for (const Field &field : getFields())
-    if (field.symbolName == symbol)
-      return &field;
-  return nullptr;
-}
-
-/// The flags that give values to symbols: `--batch or --set B=VALUE`.
-static std::string listFlags(ArrayRef<SymbolOp> symbols) {
-  std::string flags;
-  for (SymbolOp symbol : symbols)
-    if (const Field *field = findShorthand(symbol.getSymName()))
-      flags += "--" + field->name.str() + " or ";
-  SymbolOp first = symbols.front();
-  return flags + "--set " +
-         (symbols.size() == 1 ? first.getSymName() : "SYMBOL").str() + "=VALUE";
-}
-
-/// Says which symbols have no value, and what would give them one.
-static Error makeMissing(const Model &model, ArrayRef<SymbolOp> missing) {
-  SmallVector<std::string> names;
-  for (SymbolOp symbol : missing) {
-    names.push_back("'" + symbol.getSymName().str() + "'");
-    if (symbol.getDescription())
-      names.back() += " (" + symbol.getDescription()->str() + ")";
-  }
-  std::string text = (missing.size() == 1 ? "symbol " : "symbols ") +
-                     llvm::join(names, ", ") +
-                     (missing.size() == 1 ? " has no value; give it with "
-                                          : " have no value; give them with ") +
-                     listFlags(missing);
-  if (model.config)
-    return makeError(text);
-  SmallVector<StringRef> configs;
-  ModuleOp module = *model.module;
-  for (auto config : module.getOps<ConfigOp>())
-    configs.push_back(config.getSymName());
-  if (!configs.empty())
-    text += ", or choose a configuration with --config: " +
-            llvm::join(configs, ", ");
-  return makeError(text);
-}
-
-Expected<SymbolValues> stg::collectSymbols(const Model &model,
-                                           const StrategyInput &strategy) {
-  ModuleOp module = *model.module;
-  SymbolValues values;
-  if (ConfigOp config = model.config)
-    for (NamedAttribute entry : config.getBindings())
-      if (!getOptionValue(entry.getValue()))
-        values[entry.getName().str()] = {
-            cast<IntegerAttr>(entry.getValue()).getInt(),
-            "configuration " + config.getSymName().str()};
-  if (Error error = setFromStrategy(module, strategy, values))
-    return error;
-  if (Error error = setStep(module, strategy, values))
-    return error;
-  if (Error error = setDefaults(module, values))
-    return error;
-  SmallVector<SymbolOp> missing;
-  for (auto symbol : module.getOps<SymbolOp>())
-    if (!values.count(symbol.getSymName().str()) && !symbol.getCoordinate())
-      missing.push_back(symbol);
-  if (missing.empty())
-    return values;
-  // What follows from others gets a value with them, unless in a circle.
-  SmallVector<SymbolOp> free = llvm::filter_to_vector(
-      missing, [](SymbolOp symbol) { return !symbol.getValue(); });
-  return makeMissing(model, free.empty() ? missing : free);
-}
-
-/// None if a symbol has no value.
-static std::optional<CompiledExprs::Result>
-compute(SymExpr expr, const SymbolValues &symbols) {
-  bool isKnown = true;
-  expr.walkSymbols(
-      [&](StringAttr symbol) { isKnown &= symbols.count(symbol.str()) != 0; });
-  if (!isKnown)
-    return std::nullopt;
-  SmallVector<StringAttr> names;
-  SmallVector<int64_t> values;
-  for (auto &[name, value] : symbols) {
-    names.push_back(StringAttr::get(expr.getContext(), name));
-    values.push_back(value.value);
-  }
-  return CompiledExprs(expr, names).evaluate(0, values);
-}
-
-std::optional<Exact> stg::evaluate(SymExpr expr, const SymbolValues &symbols) {
-  auto result = compute(expr, symbols);
-  if (!result || result->status != CompiledExprs::Status::Ok)
-    return std::nullopt;
-  return result->value;
-}
-
-static bool isFraction(SymExpr expr, const SymbolValues &symbols) {
-  auto result = compute(expr, symbols);
-  return result && result->status == CompiledExprs::Status::NotIntegral;
-}
 
 //===----------------------------------------------------------------------===//
 // Positions
@@ -332,7 +61,7 @@ static std::pair<Exact, FieldId> getContext(const StrategyInput &strategy,
 Error stg::checkPositions(ModuleOp module, const StrategyInput &strategy,
                           const SymbolValues &values) {
   auto positions = values.find(kPositionDim.str()),
-       tokens = values.find(getField(FieldId::seq).symbolName.str());
+       tokens = values.find(kTokenDim.str());
   if (strategy.values.training || positions == values.end() ||
       tokens == values.end())
     return Error::success();
@@ -364,7 +93,7 @@ static bool hasCachedTokens(const Strategy &values) {
 
 Error stg::checkJoinedTokens(ModuleOp module, const StrategyInput &strategy,
                              const SymbolValues &values) {
-  StringRef name = getField(FieldId::seq).symbolName;
+  StringRef name = kTokenDim;
   auto row = values.find(name.str());
   // Rows that go on have tokens of the text only.
   if (row == values.end() || hasCachedTokens(strategy.values))
@@ -392,8 +121,7 @@ Error stg::checkJoinedTokens(ModuleOp module, const StrategyInput &strategy,
 }
 
 bool stg::hasJoinedTokens(ModuleOp module) {
-  auto tokens = StringAttr::get(module.getContext(),
-                                getField(FieldId::seq).symbolName.str());
+  auto tokens = StringAttr::get(module.getContext(), kTokenDim.str());
   return module
       .walk([&](Operation *op) {
         return joinsTokens(op, tokens) ? WalkResult::interrupt()
@@ -460,269 +188,6 @@ Error stg::checkCachedTokens(ModuleOp module, const StrategyInput &input,
 }
 
 //===----------------------------------------------------------------------===//
-// What follows from the model
-//===----------------------------------------------------------------------===//
-
-/// What divides `number` and is possible otherwise, the smallest first.
-static std::string listDivisors(
-    int64_t number, llvm::function_ref<bool(int64_t)> isPossible = [](int64_t) {
-      return true;
-    }) {
-  SmallVector<std::string> divisors;
-  for (int64_t i = 1; i <= number && divisors.size() < 12; ++i)
-    if (number % i == 0 && isPossible(i))
-      divisors.push_back(std::to_string(i));
-  return llvm::join(divisors, ", ");
-}
-
-/// The micro-batches of a data-parallel rank.
-static Expected<int64_t> countMicroBatches(const StrategyInput &strategy,
-                                           const SymbolValues &values) {
-  std::optional<int64_t> size = strategy.values.microBatch;
-  if (!size)
-    return 1;
-  std::string flag = strategy.spell(getField(FieldId::microBatch));
-  StringRef symbol = getField(FieldId::batch).symbolName;
-  auto batch = values.find(symbol.str());
-  if (batch == values.end())
-    return makeError(flag + ": the model has no symbol '" + symbol +
-                     "', the batch");
-  int64_t all = batch->second.value, ranks = strategy.values.batchRanks.number;
-  std::string degrees = strategy.spellSources(FieldId::batchRanks, " times ");
-  std::string extent =
-      (symbol + " = " + Twine(all) + ", from ").str() + batch->second.source;
-  if (all % ranks != 0)
-    return makeError(degrees + " does not divide " + extent +
-                     "; degrees that do: " + listDivisors(all));
-  int64_t share = all / ranks;
-  std::string with = degrees.empty() ? "" : "with " + degrees + " ";
-  if (share % *size != 0)
-    return makeError(flag + ": " + with + "it does not divide " + extent +
-                     "; micro-batches that do: " + listDivisors(share));
-  if (share / *size > kMostRanks)
-    return makeError(flag + ": makes " + Twine(share / *size) +
-                     " micro-batches, expected at most " + Twine(kMostRanks));
-  return share / *size;
-}
-
-/// Loads are of as many experts as the model has, or of these with their
-/// replicas.
-static Error checkLoads(StrategyInput &strategy, const SymbolValues &values) {
-  int64_t count = strategy.values.expertHistogram.values.size(),
-          more = strategy.values.redundantExperts;
-  auto experts = values.find(kExpertDim.str());
-  strategy.values.placeReplicas = false;
-  strategy.setDerived(FieldId::placeReplicas);
-  if (count == 0 || experts == values.end())
-    return Error::success();
-  int64_t own = experts->second.value;
-  strategy.values.placeReplicas = more > 0 && count == own;
-  if (count == own || count == own + more)
-    return Error::success();
-  std::string replicas =
-      more == 0 ? ""
-                : ", or " + std::to_string(own + more) + " with " +
-                      strategy.spell(getField(FieldId::redundantExperts));
-  return makeError(strategy.spell(getField(FieldId::expertHistogram)) +
-                   ": has " + Twine(count) + " loads, expected X = " +
-                   Twine(own) + ", from " + experts->second.source + replicas);
-}
-
-/// What goes with data-parallel ranks that have requests of their own.
-static Error checkRankLists(const StrategyInput &strategy,
-                            const SymbolValues &values) {
-  if (!strategy.values.rankLists)
-    return Error::success();
-  std::string source = strategy.spell(getField(FieldId::requests));
-  int64_t lists = strategy.values.requests.getLists().size(),
-          ranks = strategy.values.batchRanks.number;
-  auto batch = values.find(getField(FieldId::batch).symbolName.str());
-  if (batch == values.end())
-    return makeError(source + ": the model has no batch to give to ranks");
-  if (lists != ranks) {
-    std::string degrees = strategy.spellSources(FieldId::batchRanks, " times ");
-    return makeError(source + ": has lists of " + Twine(lists) +
-                     " data-parallel ranks, but the batch is divided over " +
-                     Twine(ranks) +
-                     (degrees.empty() ? "" : ", from " + degrees));
-  }
-  if (batch->second.value != lists)
-    return makeError(source + ": has lists of " + Twine(lists) +
-                     " data-parallel ranks, a row each, but there are " +
-                     Twine(batch->second.value) + " rows, from " +
-                     batch->second.source);
-  if (strategy.values.contextRanks.number > 1)
-    return makeError(source + ": data-parallel ranks with lists of their own "
-                              "do not divide tokens; use one list, or no "
-                              "context parallelism");
-  int64_t parts = strategy.values.tensorRanks.number;
-  if (strategy.values.sequenceParallel)
-    for (const Requests &list : strategy.values.requests.getLists())
-      if (list.countNew() % parts != 0)
-        return makeError(source + ": " + list.str() + " has " +
-                         Twine(list.countNew()) +
-                         " new tokens, which --sequence-parallel divides "
-                         "among " +
-                         Twine(parts) +
-                         " ranks; lists of data-parallel ranks are not filled "
-                         "up: give each a multiple of these");
-  if (strategy.values.expertRows == ExpertRows::Padded ||
-      strategy.values.clipExperts)
-    return makeError(
-        source +
-        ": with lists of data-parallel ranks experts get as many rows "
-        "as their tokens choose; " +
-        (strategy.values.clipExperts
-             ? "use a model whose experts have no capacity"
-             : "use --expert-rows=exact"));
-  return Error::success();
-}
-
-/// Experts' buffers have the size of a capacity, which is not the mean.
-static bool hasExpertCapacity(const SymbolValues &values) {
-  auto numerator = values.find("CN"), denominator = values.find("CD");
-  return numerator != values.end() && denominator != values.end() &&
-         numerator->second.value != denominator->second.value;
-}
-
-/// Whether there are latents: looked for where somebody asks for a form.
-static void deriveLatents(StrategyInput &strategy, ModuleOp module) {
-  if (!strategy.isGiven(FieldId::mlaForm))
-    return;
-  strategy.values.latents = hasLatents(
-      module, StringAttr::get(module.getContext(),
-                              getField(FieldId::seq).symbolName.str()));
-  strategy.setDerived(FieldId::latents);
-}
-
-void stg::deriveFromModel(StrategyInput &strategy, ModuleOp module,
-                          const Preset &preset, const SymbolValues &values) {
-  deriveLatents(strategy, module);
-  Strategy &derived = strategy.values;
-  auto getExtent = [&](StringRef dim) -> std::optional<int64_t> {
-    auto it = values.find(dim.str());
-    if (it == values.end())
-      return std::nullopt;
-    return it->second.value;
-  };
-  deriveReplicas(preset, getExtent, strategy);
-  derived.clipExperts = hasExpertCapacity(values);
-  derived.experts = values.count(kExpertDim.str());
-  derived.bind.clear();
-  for (auto &[name, value] : values)
-    derived.bind += (derived.bind.empty() ? "" : ",") + name + "=" +
-                    std::to_string(value.value);
-  for (FieldId id : {FieldId::clipExperts, FieldId::experts, FieldId::bind})
-    strategy.setDerived(id);
-}
-
-/// The replicas of a rank's slices of a dimension with which so many ranks of
-/// context parallelism get one slice each: as many as the ranks are a multiple
-/// of the slices.
-static int64_t countExchanged(int64_t extent, int64_t degree, int64_t ranks) {
-  bool isWhole = degree % extent == 0;
-  if (!isWhole && extent % degree != 0)
-    return 1;
-  int64_t own = isWhole ? 1 : extent / degree;
-  return ranks % own == 0 ? ranks / own : 1;
-}
-
-/// Ranks that exchange tokens for heads may be more than there are heads.
-static void deriveExchanges(StrategyInput &strategy, const Preset &preset,
-                            const SymbolValues &values) {
-  Strategy &derived = strategy.values;
-  strategy.setDerived(FieldId::exchangedReplicas);
-  derived.exchangedReplicas.clear();
-  if (derived.contextRanks.isOne() ||
-      (derived.cpCommType != ContextExchange::AllToAll &&
-       derived.cpScanType != StateExchange::AllToAll))
-    return;
-  for (const Preset::Replicas &replicas : preset.replicas) {
-    auto it = values.find(replicas.dimension);
-    std::string degree = strategy.getDegree(replicas.degree).value_or("1");
-    int64_t ranks = 0;
-    if (!findReplicas(preset, derived, replicas.dimension) ||
-        it == values.end() || it->second.value < 1 ||
-        StringRef(degree).getAsInteger(10, ranks) || ranks < 1)
-      continue;
-    int64_t times =
-        countExchanged(it->second.value, ranks, derived.contextRanks.number);
-    if (times > 1)
-      derived.exchangedReplicas.push_back(replicas.dimension + "=" +
-                                          std::to_string(times));
-  }
-}
-
-/// The symbol, and the dimension, of a vocabulary.
-static constexpr StringLiteral kVocabularyDim = "V";
-
-Error stg::padVocabulary(const StrategyInput &strategy, const PresetPlan &plan,
-                         SymbolValues &values) {
-  bool isOfRanks = strategy.values.padVocabulary != 0;
-  FieldId id = isOfRanks ? FieldId::padVocabulary : FieldId::vocabularyMultiple;
-  int64_t multiple = isOfRanks ? strategy.values.padVocabulary
-                               : strategy.values.vocabularyMultiple;
-  std::string flag = strategy.spell(getField(id));
-  if (isOfRanks && strategy.values.vocabularyMultiple)
-    return makeError(flag + " with " +
-                     strategy.spell(getField(FieldId::vocabularyMultiple)) +
-                     ": both say how many rows are added; give one of them");
-  auto vocabulary = values.find(kVocabularyDim.str());
-  if (vocabulary == values.end()) {
-    // That of a preset is for models that have one.
-    if (!strategy.isGiven(id))
-      return Error::success();
-    return makeError(flag +
-                     " has no effect: needs a model with a vocabulary "
-                     "(a symbol '" +
-                     kVocabularyDim + "')");
-  }
-  if (isOfRanks)
-    for (const PresetPlan::Rule &rule : plan.rules)
-      for (const PresetPlan::Axis &axis : plan.axes)
-        if (rule.rule.getDim().getValue() == kVocabularyDim &&
-            rule.rule.getAxis() == axis.name)
-          multiple *= axis.size.getInt64().value_or(1);
-  SymbolValue &rows = vocabulary->second;
-  int64_t padded = llvm::divideCeil(rows.value, multiple) * multiple;
-  if (padded != rows.value)
-    rows = {padded, flag + " and " + rows.source};
-  return Error::success();
-}
-
-bool stg::padTokens(const StrategyInput &strategy, const PresetPlan &plan,
-                    SymbolValues &values) {
-  const Strategy &own = strategy.values;
-  auto tokens = values.find(getField(FieldId::seq).symbolName.str());
-  if (!own.inference || own.requests.empty() || own.rankLists ||
-      tokens == values.end())
-    return false;
-  int64_t multiple = 1;
-  for (const PresetPlan::Rule &rule : plan.rules)
-    for (const PresetPlan::Axis &axis : plan.axes)
-      if (rule.rule.getDim().getValue() == tokens->first &&
-          rule.rule.getScope() == RuleScope::Stream &&
-          rule.rule.getAxis() == axis.name)
-        multiple *= axis.size.getInt64().value_or(1);
-  int64_t before = tokens->second.value;
-  tokens->second.value = llvm::divideCeil(before, multiple) * multiple;
-  return tokens->second.value != before;
-}
-
-Error stg::deriveFromMesh(StrategyInput &strategy, const Preset &preset,
-                          const SymbolValues &values) {
-  deriveExchanges(strategy, preset, values);
-  Expected<int64_t> microBatches = countMicroBatches(strategy, values);
-  if (!microBatches)
-    return microBatches.takeError();
-  strategy.values.microBatches = *microBatches;
-  strategy.setDerived(FieldId::microBatches);
-  if (Error error = checkRankLists(strategy, values))
-    return error;
-  return checkLoads(strategy, values);
-}
-
-//===----------------------------------------------------------------------===//
 // Whether degrees divide
 //===----------------------------------------------------------------------===//
 
@@ -734,7 +199,12 @@ std::optional<int64_t> stg::countLayers(func::FuncOp program,
     std::optional<Exact> each = evaluate(getLayersOfIteration(scan), values);
     if (!count || !each)
       return std::nullopt;
-    total += static_cast<int64_t>(*count * *each);
+    // What does not fit is an error of binding.
+    Exact layers = 0;
+    if (__builtin_mul_overflow(*count, *each, &layers) ||
+        layers > INT64_MAX - total)
+      return std::nullopt;
+    total += static_cast<int64_t>(layers);
   }
   return total;
 }
@@ -897,15 +367,11 @@ Error stg::checkRecompute(func::FuncOp program, const StrategyInput &input,
   };
   if (isGroup(size))
     return Error::success();
-  std::vector<std::string> sizes;
-  for (int64_t layers = 1; layers <= *total; ++layers)
-    if (isGroup(layers))
-      sizes.push_back(std::to_string(layers));
   return makeError(
       flag + ": groups of so many layers do not divide the " + Twine(*total) +
       " layers" +
       (stages > 1 ? " of the model and those of each pipeline stage" : "") +
-      "; sizes that do: " + llvm::join(sizes, ", "));
+      "; sizes that do: " + listDivisors(*total, isGroup));
 }
 
 static bool hasCausalAttention(func::FuncOp program) {
@@ -922,7 +388,7 @@ static bool hasCausalAttention(func::FuncOp program) {
 static Error checkChunks(func::FuncOp program, const StrategyInput &input,
                          const SymbolValues &values) {
   const Strategy &strategy = input.values;
-  auto tokens = values.find(getField(FieldId::seq).symbolName.str());
+  auto tokens = values.find(kTokenDim.str());
   if (tokens == values.end() ||
       strategy.attentionCount != AttentionCount::Executed ||
       strategy.cpBalance != ContextBalance::ZigZag ||
@@ -1260,7 +726,7 @@ Error DegreeChecker::check(const DividedDim &dim) {
     // Rows of a vocabulary can be added, and tokens of a list of requests are
     // where tensor parallelism divides them.
     const Strategy &values = input.values;
-    bool isTokens = dim.name == getField(FieldId::seq).symbolName;
+    bool isTokens = dim.name == kTokenDim;
     StringRef advice =
         dim.name == kVocabularyDim && values.vocabularyMultiple
             ? "; or give another --vocabulary-multiple, or ranks unequal parts "

@@ -9,49 +9,10 @@
 #ifndef STG_LIB_DRIVER_MODELCHECKS_H
 #define STG_LIB_DRIVER_MODELCHECKS_H
 
-#include "ModelLibrary.h"
-#include "stg/Driver/Compile.h"
+#include "SymbolValues.h"
 #include "stg/Presets/Preset.h"
-#include <map>
 
 namespace stg {
-
-/// Which flag gave a symbol its value, for messages: "--batch 64".
-struct SymbolValue {
-  int64_t value;
-  std::string source;
-};
-using SymbolValues = std::map<std::string, SymbolValue>;
-
-/// Gives the options of the model values, from its configuration and the
-/// strategy. The error says what is wrong or which option has no value.
-llvm::Error setOptions(const Model &model, const StrategyInput &strategy);
-
-/// Values of all symbols of the model, from its configuration and the strategy.
-/// The error says what is wrong or which symbol has no value.
-llvm::Expected<SymbolValues> collectSymbols(const Model &model,
-                                            const StrategyInput &strategy);
-
-/// The value of an expression of the model's symbols; none if an extent does
-/// not divide, or if a symbol of it has no value.
-std::optional<Exact> evaluate(SymExpr expr, const SymbolValues &symbols);
-
-/// Puts what follows from the model into the strategy: replicas of key/value
-/// heads and groups, whether there are experts.
-void deriveFromModel(StrategyInput &strategy, mlir::ModuleOp module,
-                     const Preset &preset, const SymbolValues &values);
-/// Adds rows to the vocabulary, as the strategy says, for the ranks that the
-/// rules of the plan divide it over. The error says that there is none.
-llvm::Error padVocabulary(const StrategyInput &strategy, const PresetPlan &plan,
-                          SymbolValues &values);
-/// In a step of inference a row of several requests is filled up with tokens of
-/// none, as far as it takes to divide the stream. True if there are more then.
-bool padTokens(const StrategyInput &strategy, const PresetPlan &plan,
-               SymbolValues &values);
-/// What follows from the mesh, too: micro-batches, and replicas of what is
-/// exchanged for tokens. Checks loads of experts.
-llvm::Error deriveFromMesh(StrategyInput &strategy, const Preset &preset,
-                           const SymbolValues &values);
 
 /// Checks that there are as many learned positions as requests have tokens in
 /// steps of inference.

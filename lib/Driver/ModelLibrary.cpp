@@ -10,6 +10,7 @@
 #include "mlir/Parser/Parser.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Import/Import.h"
+#include "stg/Support/Error.h"
 #include "stg/Support/Files.h"
 #include "stg/Support/Installation.h"
 #include "llvm/ADT/StringExtras.h"
@@ -105,10 +106,6 @@ std::vector<std::string> ModelLibrary::list() {
   return names;
 }
 
-static Error makeError(const Twine &message) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
-}
-
 /// Sets `model.config`: the one of that name, or the only one. Without a name
 /// several leave it open: symbols may be given otherwise.
 static Error chooseConfig(Model &model, StringRef name) {
@@ -182,7 +179,7 @@ static Expected<ImportedModel> importText(const CompileRequest &request,
   std::optional<ImportedModel> imported =
       importConfig(text, options, library.getFamilies(), tell);
   if (!imported)
-    return makeError("");
+    return makeDiagnosed();
   return std::move(*imported);
 }
 
@@ -273,7 +270,7 @@ Expected<Model> stg::loadModel(MLIRContext &context,
   sources.AddNewSourceBuffer(std::move(buffer), SMLoc());
   model.module = parseSourceFile<ModuleOp>(sources, &context);
   if (!model.module || failed(resolveImports(*model.module, library.getPath())))
-    return makeError("");
+    return makeDiagnosed();
   if (Error error = chooseConfig(model, config))
     return error;
   return model;

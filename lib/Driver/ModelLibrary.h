@@ -13,10 +13,13 @@
 #include "stg/Dialect/STG/IR/STG.h"
 #include "stg/Driver/Compile.h"
 #include "stg/Import/Family.h"
-#include "llvm/Support/Error.h"
+#include "stg/Support/Error.h"
 #include "llvm/Support/SourceMgr.h"
 
 namespace stg {
+
+/// What the handler of diagnostics has been told.
+inline llvm::Error makeDiagnosed() { return makeError(""); }
 
 /// A model file in memory and the configuration chosen in it.
 struct Model {

@@ -34,7 +34,7 @@ Error RequestFlags::finishRequest() {
   }
   for (const std::string &folder : request.modelPath)
     if (!sys::fs::is_directory(folder))
-      return makeStrategyError("--models " + folder + ": is not a folder");
+      return makeError("--models " + folder + ": is not a folder");
   return Error::success();
 }
 
@@ -50,15 +50,15 @@ Error TwoPlanFlags::finishPlans() {
   if (prefillStrategy.empty() && decodeStrategy.empty())
     return Error::success();
   if (prefillStrategy.empty() || decodeStrategy.empty())
-    return makeStrategyError(
+    return makeError(
         prefillStrategy.empty()
             ? "--decode-strategy needs --prefill-strategy, the plan of the "
               "ranks that read the prompts"
             : "--prefill-strategy needs --decode-strategy, the plan of the "
               "ranks that go on with them");
   if (strategy.hasFile() && !isOfTwo)
-    return makeStrategyError("--strategy with --prefill-strategy: give each "
-                             "plan in a file of its own");
+    return makeError("--strategy with --prefill-strategy: give each "
+                     "plan in a file of its own");
   request.strategyFile = StrategyInput();
   auto prefill = strategy.read(request.strategyFile, prefillStrategy);
   if (!prefill)

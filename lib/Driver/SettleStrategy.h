@@ -9,16 +9,10 @@
 #ifndef STG_LIB_DRIVER_SETTLESTRATEGY_H
 #define STG_LIB_DRIVER_SETTLESTRATEGY_H
 
-#include "ModelChecks.h"
+#include "SymbolValues.h"
 #include "stg/Presets/Preset.h"
 
 namespace stg {
-
-/// Leaves the program that is compiled, without blocks and calls. Returns the
-/// values that the options of the model have.
-llvm::Expected<std::map<std::string, std::string>>
-prepareModel(const Model &model, const CompileRequest &request,
-             const StrategyInput &strategy);
 
 /// Makes the strategy what is compiled: with the defaults of the preset, and
 /// what follows from the model and the mesh. Pads the vocabulary in `values`.

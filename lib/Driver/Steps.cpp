@@ -33,7 +33,7 @@ static Expected<Requests> getRow(const StrategyInput &input) {
   const Strategy &values = input.values;
   bool isDecode = input.getMode() == Mode::Decode;
   if (!values.seq && !isDecode)
-    return makeStrategyError(
+    return makeError(
         input.spell(getField(values.chunk ? FieldId::chunk : FieldId::steps)) +
         ": needs the new tokens of a request; give them with --seq");
   Request row;
@@ -46,8 +46,8 @@ static Expected<Requests> getRow(const StrategyInput &input) {
 static llvm::Error spellProblem(const StrategyInput &input, llvm::Error error) {
   FieldId source =
       input.values.requests.empty() ? FieldId::chunk : FieldId::requests;
-  return makeStrategyError(input.spell(getField(source)) + ": " +
-                           llvm::toString(std::move(error)));
+  return makeError(input.spell(getField(source)) + ": " +
+                   llvm::toString(std::move(error)));
 }
 
 bool stg::hasSeveralSteps(const StrategyInput &input) {
@@ -62,9 +62,9 @@ Expected<std::vector<StepLoop>> stg::planSteps(const StrategyInput &input,
     return std::vector<StepLoop>();
   Requests requests = values.requests;
   if (requests.empty() && values.tokenBudget)
-    return makeStrategyError(input.spell(getField(FieldId::tokenBudget)) +
-                             ": needs a list of requests; give it with "
-                             "--requests");
+    return makeError(input.spell(getField(FieldId::tokenBudget)) +
+                     ": needs a list of requests; give it with "
+                     "--requests");
   if (requests.empty()) {
     Expected<Requests> row = getRow(input);
     if (!row)
@@ -184,17 +184,17 @@ std::vector<StrategyInput> stg::splitSteps(const StrategyInput &input,
 static Error checkRoundSymbols(const StrategyInput &input) {
   const Strategy &values = input.values;
   const std::string draft = input.spell(getField(FieldId::draft));
-  std::string tokens = getField(FieldId::seq).symbolName.str();
+  std::string tokens = kTokenDim.str();
   if (values.set.count(tokens))
-    return makeStrategyError(draft + " with " + input.spellSetting(tokens) +
-                             ": a round verifies the drafts and adds a token; "
-                             "give --drafts");
+    return makeError(draft + " with " + input.spellSetting(tokens) +
+                     ": a round verifies the drafts and adds a token; "
+                     "give --drafts");
   const Field &settings = getField(FieldId::draftSet);
   for (const auto &[name, setting] : values.draftSet)
     if (llvm::any_of(getFields(), [&, &name = name](const Field &field) {
           return field.symbolName == name;
         }))
-      return makeStrategyError(
+      return makeError(
           input.spell(settings, name + "=" + setting.str(),
                       input.getGivenBy(settings.id)) +
           ": drafts are of the requests of the model, a token of each in a "
@@ -208,18 +208,18 @@ Expected<StepLoop> stg::planRounds(const StrategyInput &input) {
   const Strategy &values = input.values;
   const Field &draft = getField(FieldId::draft);
   if (!values.drafts)
-    return makeStrategyError(input.spell(draft) +
-                             ": needs the number of drafts of a round; give it "
-                             "with --drafts");
+    return makeError(input.spell(draft) +
+                     ": needs the number of drafts of a round; give it "
+                     "with --drafts");
   if (!values.acceptance)
-    return makeStrategyError(input.spell(draft) +
-                             ": needs the probability that a draft is "
-                             "accepted; give it with --acceptance");
+    return makeError(input.spell(draft) +
+                     ": needs the probability that a draft is "
+                     "accepted; give it with --acceptance");
   Expected<TokenRate> rate =
       getExpectedTokens(*values.acceptance, *values.drafts);
   if (!rate)
-    return makeStrategyError(input.spell(getField(FieldId::acceptance)) + ": " +
-                             llvm::toString(rate.takeError()));
+    return makeError(input.spell(getField(FieldId::acceptance)) + ": " +
+                     llvm::toString(rate.takeError()));
   if (Error error = checkRoundSymbols(input))
     return std::move(error);
   StepLoop loop;
@@ -228,9 +228,9 @@ Expected<StepLoop> stg::planRounds(const StrategyInput &input) {
   loop.requests = values.requests;
   if (loop.requests.empty()) {
     if (input.getMode() == Mode::Prefill || !values.kvLen)
-      return makeStrategyError(input.spell(draft) +
-                               ": drafts go on from tokens that are cached; "
-                               "give them with --kv-len or --requests");
+      return makeError(input.spell(draft) +
+                       ": drafts go on from tokens that are cached; "
+                       "give them with --kv-len or --requests");
     Request row;
     row.cachedTokens = *values.kvLen;
     loop.requests.list = {row};
@@ -238,13 +238,13 @@ Expected<StepLoop> stg::planRounds(const StrategyInput &input) {
   std::string together =
       input.spell(getField(FieldId::requests)) + " with " + input.spell(draft);
   if (loop.requests.areOfRanks())
-    return makeStrategyError(
+    return makeError(
         together + ": lists of data-parallel ranks are those of one step, and "
                    "a round has several; use one list for all ranks");
   for (Request &request : loop.requests.list) {
     if (request.newTokens != 1 || request.logits || request.generate ||
         request.arrival)
-      return makeStrategyError(
+      return makeError(
           together +
           ": a round has the drafts of requests that generate, which do not "
           "come or leave; give each as (1,CACHED)");

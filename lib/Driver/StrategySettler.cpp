@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Driver/StrategySettler.h"
+#include "DeriveStrategy.h"
 #include "ModelCache.h"
 #include "ModelChecks.h"
 #include "SettleStrategy.h"
@@ -70,7 +71,7 @@ Expected<StrategyInput> StrategySettler::settle(const StrategyInput &strategy) {
   if (Error error = checkDegrees(settled, *model.module, last->preset, *plan,
                                  last->values))
     return std::move(error);
-  StringRef batch = getField(FieldId::batch).symbolName;
+  StringRef batch = kBatchDim;
   last->dividesLayersByData =
       llvm::any_of(plan->rules, [&](const PresetPlan::Rule &rule) {
         return rule.rule.getDim() != batch &&

@@ -149,7 +149,8 @@ static void printModel(const CompileResult &result, raw_ostream &os) {
   if (result.frozenParameters != 0)
     printRow(os, "  trained",
              withCommas(result.parameters - result.frozenParameters));
-  auto batch = result.symbols.find("B"), seq = result.symbols.find("S");
+  auto batch = result.symbols.find(kBatchDim.str()),
+       seq = result.symbols.find(kTokenDim.str());
   if (batch != result.symbols.end() && seq != result.symbols.end()) {
     // A budget leaves some for later steps.
     bool isGiven =
@@ -342,7 +343,8 @@ static RankRequests countRequests(ArrayRef<StepLoop> loops, Exact rows) {
 /// Nothing for a step of training, or if the model has no batch of tokens.
 static std::optional<RankRequests> countRequests(const CompileResult &result) {
   const Strategy &strategy = result.strategy.values;
-  auto batch = result.symbols.find("B"), seq = result.symbols.find("S");
+  auto batch = result.symbols.find(kBatchDim.str()),
+       seq = result.symbols.find(kTokenDim.str());
   if (strategy.training || batch == result.symbols.end() ||
       seq == result.symbols.end())
     return std::nullopt;

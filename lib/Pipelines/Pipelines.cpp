@@ -347,7 +347,8 @@ void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy,
   if (strategy.inference) {
     addInference(pm, strategy);
     cutLayers();
-    pm.addPass(createReplicateExperts({strategy.redundantExperts, "X"}));
+    pm.addPass(
+        createReplicateExperts({strategy.redundantExperts, kExpertDim.str()}));
     // Rows that are given for each expert are no random choice.
     if (strategy.expertHits == ExpertHits::Expected &&
         strategy.expertRows == ExpertRows::Exact &&
@@ -396,7 +397,8 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
   pm.addPass(createSimplifyCollectives(simplify));
   expectLayouts(pm);
   if (strategy.microBatches > 1)
-    pm.addPass(createMicroBatch({std::to_string(strategy.microBatches), "B"}));
+    pm.addPass(createMicroBatch(
+        {std::to_string(strategy.microBatches), kBatchDim.str()}));
   expectLayouts(pm);
   BindOptions bind = getBindOptions(strategy);
   PlaceTablesOptions tables;

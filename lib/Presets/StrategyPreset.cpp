@@ -30,9 +30,9 @@ static Error checkFixed(const Preset &preset, const StrategyInput &strategy) {
       if (llvm::is_contained(fixed.fields, field.jsonName) &&
           strategy.isGiven(field.id) &&
           field.print(strategy.values) != field.print(defaults))
-        return makeStrategyError(strategy.spell(field) +
-                                 " has no effect with preset '" + preset.name +
-                                 "': " + fixed.message);
+        return makeError(strategy.spell(field) +
+                         " has no effect with preset '" + preset.name +
+                         "': " + fixed.message);
   return Error::success();
 }
 
@@ -43,9 +43,9 @@ static Error checkDegreesWithFlags(const StrategyInput &strategy) {
     const Field *field = findFieldOf(name.trim());
     if (field && field->isDegree && strategy.isGiven(field->id) &&
         field->print(strategy.values) != value.trim())
-      return makeStrategyError(strategy.spell(getField(FieldId::degrees)) +
-                               " with " + strategy.spell(*field) +
-                               ": two values of one degree; give one");
+      return makeError(strategy.spell(getField(FieldId::degrees)) + " with " +
+                       strategy.spell(*field) +
+                       ": two values of one degree; give one");
   }
   return Error::success();
 }
@@ -71,8 +71,8 @@ Expected<Preset> stg::loadPreset(StrategyInput &strategy,
   if (!preset->isShipped)
     name.text = preset->text;
   if (Error error = strategy.setDefaults(preset->defaults))
-    return makeStrategyError("preset '" + preset->name + "': defaults: " +
-                             llvm::toString(std::move(error)));
+    return makeError("preset '" + preset->name +
+                     "': defaults: " + llvm::toString(std::move(error)));
   if (Error error = checkFixed(*preset, strategy))
     return std::move(error);
   if (Error error = checkDegreesWithFlags(strategy))
@@ -274,7 +274,7 @@ void Facts::run() {
   };
   setDivided(FieldId::expertRanks, values.expertRanks, dividesExperts,
              preset.getDegrees(AxisRole::Expert));
-  StringRef batch = getField(FieldId::batch).symbolName;
+  StringRef batch = kBatchDim;
   auto dividesBatch = [&](RuleAttr rule) {
     return rule.getDim() == batch && rule.covers(RuleScope::Input);
   };
@@ -305,9 +305,8 @@ static Error refuseRanks(const PresetPlan &plan,
   }
   for (const std::string &name : names)
     words.push_back(strategy.spellDegree(name));
-  return makeStrategyError(joinWords(words, "and") +
-                           " make more ranks than the " + Twine(kMostRanks) +
-                           " that can be numbered");
+  return makeError(joinWords(words, "and") + " make more ranks than the " +
+                   Twine(kMostRanks) + " that can be numbered");
 }
 
 /// Says why the plan has no ranks along the axis or the group.
@@ -320,16 +319,15 @@ static Error refuseCacheAxis(const Preset &preset, const PresetPlan &plan,
     for (const Preset::Axis &axis : group.axes) {
       if (name != axis.name && name != group.name)
         continue;
-      return makeStrategyError(by + ": caches are divided over '" + name +
-                               "', which needs " +
-                               strategy.spellLargerDegree(axis.of));
+      return makeError(by + ": caches are divided over '" + name +
+                       "', which needs " + strategy.spellLargerDegree(axis.of));
     }
   std::vector<StringRef> names;
   for (const PresetPlan::Axis &axis : plan.axes)
     names.push_back(axis.name);
-  return makeStrategyError(by + ": the mesh has no axis '" + name +
-                           "' over which caches could be divided; it has " +
-                           (names.empty() ? "none" : llvm::join(names, ", ")));
+  return makeError(by + ": the mesh has no axis '" + name +
+                   "' over which caches could be divided; it has " +
+                   (names.empty() ? "none" : llvm::join(names, ", ")));
 }
 
 Expected<PresetPlan> stg::planStrategy(const Preset &preset,

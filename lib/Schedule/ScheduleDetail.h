@@ -10,14 +10,11 @@
 #define STG_LIB_SCHEDULE_SCHEDULEDETAIL_H
 
 #include "stg/Schedule/PipelineSchedule.h"
+#include "stg/Support/Error.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace stg {
-
-inline llvm::Error makeError(const llvm::Twine &message) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
-}
 
 inline std::string toString(const PipelineAction &action) {
   std::string text;

@@ -22,24 +22,23 @@ Error SearchOptions::check(bool isList) const {
     for (auto [isGiven, flag] :
          {std::pair(!vary.empty(), "--vary"), {!ranks.empty(), "--ranks"}})
       if (isGiven)
-        return makeStrategyError(Twine(flag) +
-                                 " with --among, which lists all strategies");
+        return makeError(Twine(flag) +
+                         " with --among, which lists all strategies");
   if (!isList && ranks.empty())
-    return makeStrategyError("--ranks N with N of at least 1 says how many "
-                             "devices there are; or give strategies with "
-                             "--among FILE");
+    return makeError("--ranks N with N of at least 1 says how many "
+                     "devices there are; or give strategies with "
+                     "--among FILE");
   for (int64_t number : ranks)
     if (number < 1 || number > kMostRanks)
-      return makeStrategyError("--ranks " + Twine(number) +
-                               ": expected at least 1, and at most " +
-                               Twine(kMostRanks));
+      return makeError("--ranks " + Twine(number) +
+                       ": expected at least 1, and at most " +
+                       Twine(kMostRanks));
   if (memoryLimit && !(*memoryLimit > 0 && std::isfinite(*memoryLimit)))
-    return makeStrategyError(
-        "--memory-limit: expected a finite number above 0");
+    return makeError("--memory-limit: expected a finite number above 0");
   if (!(within >= 1))
-    return makeStrategyError("--within: expected a factor of at least 1");
+    return makeError("--within: expected a factor of at least 1");
   if (most < 1)
-    return makeStrategyError("--top 0: expected at least 1");
+    return makeError("--top 0: expected at least 1");
   return Error::success();
 }
 

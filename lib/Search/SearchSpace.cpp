@@ -8,18 +8,17 @@
 
 #include "stg/Search/SearchSpace.h"
 #include "stg/Schedule/PipelineSchedule.h"
+#include "stg/Support/Divisors.h"
+#include "stg/Support/Error.h"
 #include "stg/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include <numeric>
+#include <set>
 
 using namespace llvm;
 using namespace stg;
-
-static Error makeError(const Twine &message) {
-  return makeStrategyError(message);
-}
 
 StrategyInput SearchSpace::getStrategy(size_t point,
                                        const StrategyInput &fixed) const {
@@ -73,6 +72,7 @@ private:
   Error readVaried();
   Error giveVaried(StrategyInput &trial);
   Error addDefaults();
+  Error checkDefaults();
   void addDefault(FieldId id, std::vector<std::string> values);
   std::vector<std::string> listDivisors(ArrayRef<int64_t> numbers) const;
   std::vector<std::string> listPowers(int64_t most) const;
@@ -170,11 +170,13 @@ static bool isOutsideOfTasks(FieldId id) {
 /// What divides one of them.
 std::vector<std::string>
 SpaceBuilder::listDivisors(ArrayRef<int64_t> numbers) const {
+  std::set<int64_t> all;
+  for (int64_t number : numbers)
+    for (int64_t divisor : collectDivisors(number))
+      all.insert(divisor);
   std::vector<std::string> divisors;
-  int64_t most = *llvm::max_element(numbers);
-  for (int64_t i = 1; i <= most && divisors.size() < SearchSpace::kUnset; ++i)
-    if (any_of(numbers, [&](int64_t number) { return number % i == 0; }))
-      divisors.push_back(std::to_string(i));
+  for (int64_t divisor : all)
+    divisors.push_back(std::to_string(divisor));
   return divisors;
 }
 
@@ -368,6 +370,18 @@ static bool isOfSteps(StringRef text) {
          name == getField(FieldId::tokenBudget).name;
 }
 
+/// A choice has a byte. Numbers with as many divisors hardly are of machines.
+Error SpaceBuilder::checkDefaults() {
+  for (const SearchAxis &axis : space.axes)
+    if (axis.values.size() >= SearchSpace::kUnset)
+      return makeError(
+          "--" + axis.field->name + " would have " + Twine(axis.values.size()) +
+          " values, expected at most " + Twine(SearchSpace::kUnset - 1) +
+          "; give those to try with --vary " + axis.field->name + "=" +
+          axis.values[0] + "," + axis.values[1]);
+  return Error::success();
+}
+
 Error SpaceBuilder::checkRequest() {
   for (FieldId id :
        {FieldId::steps, FieldId::chunk, FieldId::tokenBudget, FieldId::draft})
@@ -489,8 +503,8 @@ void SpaceBuilder::settleMesh() {
   state.shards =
       static_cast<uint32_t>(facts.dataRanks.number * facts.replicaRanks.number *
                             facts.contextRanks.number);
-  int64_t batch = settler.getSymbol(getField(FieldId::batch).symbolName)
-                      .value_or(facts.batchRanks.number);
+  int64_t batch =
+      settler.getSymbol(kBatchDim).value_or(facts.batchRanks.number);
   if (batch % facts.batchRanks.number)
     return refuse(state.strategy.spellSources(FieldId::batchRanks, " times ") +
                   " does not divide the batch");
@@ -775,6 +789,8 @@ Expected<SearchSpace> SpaceBuilder::run() {
   if (Error error = readVaried())
     return std::move(error);
   if (Error error = addDefaults())
+    return std::move(error);
+  if (Error error = checkDefaults())
     return std::move(error);
   llvm::sort(space.axes, [](const SearchAxis &lhs, const SearchAxis &rhs) {
     return lhs.field->id < rhs.field->id;

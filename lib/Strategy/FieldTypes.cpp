@@ -20,12 +20,8 @@
 using namespace llvm;
 using namespace stg;
 
-Error stg::makeStrategyError(const Twine &message) {
-  return createStringError(inconvertibleErrorCode(), message);
-}
-
 Error stg::expected(const Field &field) {
-  return makeStrategyError("expected " + field.getExpectation());
+  return makeError("expected " + field.getExpectation());
 }
 
 //===----------------------------------------------------------------------===//
@@ -33,8 +29,7 @@ Error stg::expected(const Field &field) {
 //===----------------------------------------------------------------------===//
 
 static Error tooLarge(const Field &field) {
-  return makeStrategyError("expected an integer of at most " +
-                           Twine(field.most));
+  return makeError("expected an integer of at most " + Twine(field.most));
 }
 
 static Expected<int64_t> checkRange(const Field &field, int64_t number) {
@@ -120,29 +115,29 @@ Expected<Adapters> FieldType<Adapters>::parse(const Field &field,
   for (StringRef word : split(text, ',')) {
     auto [name, value] = word.split('=');
     if (!seen.insert(name).second)
-      return makeStrategyError("expected each of rank, targets and alpha once, "
-                               "found '" +
-                               word + "' again");
+      return makeError("expected each of rank, targets and alpha once, "
+                       "found '" +
+                       word + "' again");
     int64_t *number = name == "rank"    ? &adapters.rank
                       : name == "alpha" ? &adapters.alpha
                                         : nullptr;
     if (number) {
       if (value.getAsInteger(10, *number) || *number < 1)
-        return makeStrategyError("expected " + name +
-                                 " to be an integer of at least 1, found '" +
-                                 value + "'");
+        return makeError("expected " + name +
+                         " to be an integer of at least 1, found '" + value +
+                         "'");
       continue;
     }
     if (name != "targets" || value.empty())
-      return makeStrategyError("expected rank=N,targets=NAME:NAME[,alpha=N], "
-                               "found '" +
-                               word + "'");
+      return makeError("expected rank=N,targets=NAME:NAME[,alpha=N], "
+                       "found '" +
+                       word + "'");
     for (StringRef target : split(value, ':'))
       adapters.targets.push_back(target.str());
   }
   if (!adapters.isSet() || adapters.targets.empty())
-    return makeStrategyError(Twine("expected ") +
-                             (adapters.isSet() ? "targets, such as "
+    return makeError(Twine("expected ") + (adapters.isSet()
+                                               ? "targets, such as "
                                                  "targets=q_proj:v_proj"
                                                : "a rank, such as rank=16"));
   return adapters;
@@ -212,7 +207,7 @@ Expected<Symbols> FieldType<Symbols>::parse(const Field &field,
   if (value.getAsInteger(10, number))
     return Symbols{{name.str(), value.str()}};
   if (number < 1)
-    return makeStrategyError("expected an integer of at least 1");
+    return makeError("expected an integer of at least 1");
   return Symbols{{name.str(), number}};
 }
 
@@ -232,11 +227,11 @@ Expected<Symbols> FieldType<Symbols>::read(const Field &,
       else if (std::optional<bool> flag = entry.getAsBoolean())
         setting = std::string(*flag ? "true" : "false");
       else
-        return makeStrategyError("symbol '" + StringRef(name) +
-                                 "': expected an integer of at least 1");
+        return makeError("symbol '" + StringRef(name) +
+                         "': expected an integer of at least 1");
     }
   if (!object)
-    return makeStrategyError("expected an object with a value for each symbol");
+    return makeError("expected an object with a value for each symbol");
   return symbols;
 }
 
@@ -279,12 +274,12 @@ static Expected<Loads> scale(ArrayRef<double> numbers) {
   int64_t common = 0;
   for (double number : numbers) {
     if (!(number >= 0 && number <= kLargest))
-      return makeStrategyError("loads are numbers from 0 to 1e9");
+      return makeError("loads are numbers from 0 to 1e9");
     loads.values.push_back(std::llround(areIntegers ? number : number * 1e6));
     common = std::gcd(common, loads.values.back());
   }
   if (common == 0)
-    return makeStrategyError("all loads are zero, expected one above");
+    return makeError("all loads are zero, expected one above");
   for (int64_t &load : loads.values)
     load /= common;
   return loads;
@@ -300,7 +295,7 @@ Expected<Loads> stg::readLoads(const json::Value &value) {
       if (std::optional<double> number = element.getAsNumber())
         numbers.push_back(*number);
   if (!array || numbers.size() != array->size())
-    return makeStrategyError("expected a list of numbers");
+    return makeError("expected a list of numbers");
   return scale(numbers);
 }
 
@@ -310,14 +305,14 @@ Expected<Loads> stg::parseLoads(StringRef text) {
     if (!value)
       return value.takeError();
     if (!value->getAsArray())
-      return makeStrategyError("expected a list of numbers");
+      return makeError("expected a list of numbers");
     return readLoads(*value);
   }
   std::vector<double> numbers;
   for (StringRef word : split(text, ',')) {
     double number = 0;
     if (word.getAsDouble(number))
-      return makeStrategyError(
+      return makeError(
           "'" + shortenText(word) +
           "' is not a number; expected numbers joined by ',' or a .json file "
           "with a list of them");
@@ -343,8 +338,8 @@ Expected<Requests> stg::parseRequests(StringRef text) {
   // What is no JSON is told as that, not as what a list looks like.
   if (StringRef start = content.ltrim();
       !start.starts_with("{") && !start.starts_with("["))
-    return makeStrategyError("line 1: expected an object such as "
-                             "{\"new\": 1, \"cached\": 0}");
+    return makeError("line 1: expected an object such as "
+                     "{\"new\": 1, \"cached\": 0}");
   return readRequests(content);
 }
 

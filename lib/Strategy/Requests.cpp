@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Strategy/Requests.h"
+#include "stg/Support/Error.h"
 #include "stg/Support/JSON.h"
 #include "stg/Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
@@ -23,10 +24,6 @@ static constexpr int64_t kMostSteps = int64_t(1) << 20;
 /// More data-parallel ranks, or micro-batches, than these do not have lists of
 /// their own.
 static constexpr int64_t kMostLists = 4096;
-
-static Error makeError(const Twine &message) {
-  return createStringError(inconvertibleErrorCode(), message);
-}
 
 //===----------------------------------------------------------------------===//
 // Lists

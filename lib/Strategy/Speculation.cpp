@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Strategy/Speculation.h"
+#include "stg/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 #include <numeric>
@@ -17,10 +18,6 @@ using namespace stg;
 /// With as many steps as there may be, products with numerators are far below
 /// 2^63: a round has at most 65 times as many tokens as this.
 static constexpr int64_t kMostDenominator = int64_t(1) << 31;
-
-static Error makeError(const Twine &message) {
-  return createStringError(inconvertibleErrorCode(), message);
-}
 
 static TokenRate reduce(int64_t numerator, int64_t denominator) {
   int64_t common = std::gcd(numerator, denominator);

@@ -8,6 +8,7 @@
 
 #include "stg/Strategy/StepPlan.h"
 #include "stg/Strategy/Strategy.h"
+#include "stg/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -16,10 +17,6 @@ using namespace stg;
 
 /// Each loop is compiled by itself.
 static constexpr size_t kMostLoops = 4096;
-
-static Error makeError(const Twine &message) {
-  return createStringError(inconvertibleErrorCode(), message);
-}
 
 Requests StepLoop::getLast() const {
   Requests last = requests;

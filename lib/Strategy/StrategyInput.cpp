@@ -193,8 +193,8 @@ static std::string spellTerm(const Term &term, GivenBy by) {
 
 Error StrategyInput::set(const Field &field, StringRef text, GivenBy by) {
   auto fail = [&](Error error) {
-    return makeStrategyError(spell(field, text, by) + ": " +
-                             toString(std::move(error)));
+    return makeError(spell(field, text, by) + ": " +
+                     toString(std::move(error)));
   };
   // Only a pipeline is built before the program's symbols have values.
   bool isSymbol = !text.empty() && (isAlpha(text[0]) || text[0] == '_');
@@ -229,15 +229,15 @@ static Expected<const Field *> findByJSONName(StringRef key) {
       nearest = &field, distance = other;
   }
   std::string message = "\"" + shortenText(key) + "\": no such field";
-  return makeStrategyError(nearest ? message + ", did you mean \"" +
-                                         nearest->jsonName + "\"?"
-                                   : message + "; fields are " + known);
+  return makeError(nearest ? message + ", did you mean \"" + nearest->jsonName +
+                                 "\"?"
+                           : message + "; fields are " + known);
 }
 
 Error StrategyInput::readJSON(StringRef text, StringRef path, StringRef plan) {
   file = path.str();
   auto fail = [&](Error error) {
-    return makeStrategyError(path + ": " + toString(std::move(error)));
+    return makeError(path + ": " + toString(std::move(error)));
   };
   Expected<json::Value> value = parseJSON(text);
   if (!value)
@@ -250,8 +250,8 @@ Error StrategyInput::readJSON(StringRef text, StringRef path, StringRef plan) {
       break;
     }
   if (!object)
-    return fail(makeStrategyError("expected an object: a strategy, or a "
-                                  "manifest, which has one"));
+    return fail(makeError("expected an object: a strategy, or a "
+                          "manifest, which has one"));
   if (Error error = readFields(*object, GivenBy::File))
     return fail(std::move(error));
   return Error::success();
@@ -270,9 +270,8 @@ Error StrategyInput::readFields(const json::Object &object, GivenBy by) {
     if (Error error = field.parseJSON(field, *entry, values)) {
       std::string shown;
       raw_string_ostream(shown) << *entry;
-      return makeStrategyError("\"" + field.jsonName +
-                               "\": " + shortenText(shown) + ": " +
-                               toString(std::move(error)));
+      return makeError("\"" + field.jsonName + "\": " + shortenText(shown) +
+                       ": " + toString(std::move(error)));
     }
     givenBy[static_cast<int>(field.id)] = by;
   }
@@ -288,8 +287,7 @@ Error StrategyInput::readFile(StringRef path, StringRef plan) {
   options.maxBytes = kMaxJSONBytes;
   Expected<std::unique_ptr<MemoryBuffer>> buffer = stg::readFile(path, options);
   if (!buffer)
-    return makeStrategyError("strategy " + path + ": " +
-                             toString(buffer.takeError()));
+    return makeError("strategy " + path + ": " + toString(buffer.takeError()));
   return readJSON((*buffer)->getBuffer(), path, plan);
 }
 
@@ -377,9 +375,9 @@ Error StrategyInput::checkSymbols() const {
     if (field.symbolName.empty() || !isGiven(field.id) ||
         it == values.set.end())
       continue;
-    return makeStrategyError(spellSetting(it->first) + ": symbol '" +
-                             it->first + "' has a value from " + spell(field) +
-                             " already; give one of them");
+    return makeError(spellSetting(it->first) + ": symbol '" + it->first +
+                     "' has a value from " + spell(field) +
+                     " already; give one of them");
   }
   return Error::success();
 }
@@ -394,10 +392,9 @@ static Error checkStages(const StrategyInput &input) {
   std::string devices;
   for (const std::string &name : input.getSources(FieldId::pipelineRanks))
     devices += (devices.empty() ? "" : " times ") + input.spellDegreeName(name);
-  return makeStrategyError("--layers-per-stage lists " + Twine(listed) +
-                           " stages, expected " + Twine(stages) +
-                           ", one for each of " + devices +
-                           " times --virtual-stages");
+  return makeError("--layers-per-stage lists " + Twine(listed) +
+                   " stages, expected " + Twine(stages) + ", one for each of " +
+                   devices + " times --virtual-stages");
 }
 
 Error StrategyInput::check() const {
@@ -407,9 +404,9 @@ Error StrategyInput::check() const {
     Condition first = Condition::parse(conflict.first),
               second = Condition::parse(conflict.second);
     if (first.holds(*this) && second.holds(*this))
-      return makeStrategyError(spell(*first.clauses[0][0].field) + " with " +
-                               spell(*second.clauses[0][0].field) + ": " +
-                               conflict.reason);
+      return makeError(spell(*first.clauses[0][0].field) + " with " +
+                       spell(*second.clauses[0][0].field) + ": " +
+                       conflict.reason);
   }
   return checkStages(*this);
 }
@@ -463,8 +460,8 @@ Error StrategyInput::checkEffects(
     bool isLost = hasEffectInFile && getGivenBy(field.id) == GivenBy::File &&
                   hasEffectInFile(field);
     if (!isLost)
-      return makeStrategyError(spell(field) + " has no effect: needs " +
-                               describeNeeds(*this, field));
+      return makeError(spell(field) + " has no effect: needs " +
+                       describeNeeds(*this, field));
     field.copy(defaults, values);
     givenBy[static_cast<int>(field.id)] = GivenBy::Default;
   }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Support/Files.h"
+#include "stg/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -21,10 +22,6 @@
 using namespace llvm;
 using namespace stg;
 namespace fs = llvm::sys::fs;
-
-static Error makeError(const Twine &message) {
-  return createStringError(inconvertibleErrorCode(), message);
-}
 
 //===----------------------------------------------------------------------===//
 // Inputs

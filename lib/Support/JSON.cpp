@@ -7,13 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Support/JSON.h"
+#include "stg/Support/Error.h"
 #include "stg/Support/Files.h"
 
 using namespace llvm;
-
-static Error makeError(const Twine &message) {
-  return createStringError(inconvertibleErrorCode(), message);
-}
 
 /// True if brackets outside of strings are nested more than kMaxJSONDepth deep.
 static bool isTooDeep(StringRef text) {

@@ -24,9 +24,9 @@ Error CompileFlags::finish() {
   if (listModels)
     return finishList();
   if (request.model.empty())
-    return makeStrategyError("no model; give a .mlir file, a config.json or "
-                             "the name of a library model, one of those that "
-                             "--list-models prints");
+    return makeError("no model; give a .mlir file, a config.json or "
+                     "the name of a library model, one of those that "
+                     "--list-models prints");
   if (printSchedule)
     return finishSchedule();
   if (Error error = finishSummary())
@@ -39,35 +39,35 @@ Error CompileFlags::finishList() {
   for (const auto &[name, option] : cl::getRegisteredOptions())
     if (option->getNumOccurrences() && option != &listModelsFlag &&
         option != &jsonFlag && option != &modelPath)
-      return makeStrategyError("--list-models with " +
-                               Twine(name.size() == 1 ? "-" : "--") + name +
-                               ", which has no effect: nothing is compiled");
+      return makeError("--list-models with " +
+                       Twine(name.size() == 1 ? "-" : "--") + name +
+                       ", which has no effect: nothing is compiled");
   if (!request.model.empty())
-    return makeStrategyError("--list-models with '" + request.model +
-                             "': it is for all models");
+    return makeError("--list-models with '" + request.model +
+                     "': it is for all models");
   return Error::success();
 }
 
 /// Nothing is compiled for --print-schedule.
 Error CompileFlags::finishSchedule() {
   if (request.decodeStrategy)
-    return makeStrategyError("--print-schedule with --prefill-strategy: it is "
-                             "for one plan");
+    return makeError("--print-schedule with --prefill-strategy: it is "
+                     "for one plan");
   for (const auto &[name, option] : cl::getRegisteredOptions())
     if (option->getNumOccurrences() && option != &printScheduleFlag &&
         option != &jsonFlag && option != &quiet && option != &dryRun &&
         is_contained(option->Categories, &outputCategory))
-      return makeStrategyError("--print-schedule with " +
-                               Twine(name.size() == 1 ? "-" : "--") + name +
-                               ", which has no effect: nothing is compiled");
+      return makeError("--print-schedule with " +
+                       Twine(name.size() == 1 ? "-" : "--") + name +
+                       ", which has no effect: nothing is compiled");
   return Error::success();
 }
 
 /// Checks what the summary shows.
 Error CompileFlags::finishSummary() {
   if (json && request.verbose)
-    return makeStrategyError("--verbose with --json: JSON always has all of "
-                             "each class");
+    return makeError("--verbose with --json: JSON always has all of "
+                     "each class");
   if (!memoryLimitFlag.getNumOccurrences())
     return Error::success();
   Expected<int64_t> limit = getMemoryLimit(memoryLimit);
@@ -80,26 +80,25 @@ Error CompileFlags::finishSummary() {
 /// A simulator reads files of all ranks.
 Error CompileFlags::finishAstraSim() {
   if (machine.empty())
-    return makeStrategyError("--astra-sim needs a machine: give --machine");
+    return makeError("--astra-sim needs a machine: give --machine");
   for (auto [isGiven, flag] : {std::pair(request.dryRun, "--dry-run"),
                                {bundle, "--bundle"},
                                {!ranks.empty(), "--ranks"},
                                {!part.empty(), "--part"}})
     if (isGiven)
-      return makeStrategyError(Twine("--astra-sim with ") + flag +
-                               ": the simulator reads files of all ranks");
+      return makeError(Twine("--astra-sim with ") + flag +
+                       ": the simulator reads files of all ranks");
   return Error::success();
 }
 
 /// Checks what a machine is for.
 Error CompileFlags::finishMachine() {
   if (report == "-")
-    return makeStrategyError("--report -: expected the name of a file");
+    return makeError("--report -: expected the name of a file");
   if (machine.empty() && !machineChanges.empty())
-    return makeStrategyError("--machine-set has no effect without --machine");
+    return makeError("--machine-set has no effect without --machine");
   if (!machine.empty() && !astraSim && report.empty())
-    return makeStrategyError(
-        "--machine has no effect without --astra-sim or --report");
+    return makeError("--machine has no effect without --astra-sim or --report");
   if (astraSim)
     if (Error error = finishAstraSim())
       return error;
@@ -113,25 +112,25 @@ Error CompileFlags::finishOutput() {
     return error;
   chakra::ExportOptions &options = request.exportOptions;
   if (!request.dryRun && options.files.directory.empty())
-    return makeStrategyError(
+    return makeError(
         "no folder for the traces; give one with -o DIR, or --dry-run");
   if (request.dryRun && !options.memoryTimeline.empty())
-    return makeStrategyError("--memory-timeline " + options.memoryTimeline +
-                             " with --dry-run, which writes nothing; give a "
-                             "folder for the traces with -o DIR instead");
+    return makeError("--memory-timeline " + options.memoryTimeline +
+                     " with --dry-run, which writes nothing; give a "
+                     "folder for the traces with -o DIR instead");
   if (bundle) {
     options.output = chakra::ExportOptions::Output::Bundle;
     for (auto [isGiven, flag] : {std::pair(!ranks.empty(), "--ranks"),
                                  {!part.empty(), "--part"},
                                  {options.files.resume, "--resume"}})
       if (isGiven)
-        return makeStrategyError(
+        return makeError(
             Twine("--bundle with ") + flag +
             ": a bundle is always of all ranks; make files of some with "
             "stg-translate --unbundle");
   }
   if (!ranks.empty() && !part.empty())
-    return makeStrategyError("--ranks with --part: give one of them");
+    return makeError("--ranks with --part: give one of them");
   if (!part.empty())
     return finishPart();
   return ranks.empty() ? Error::success() : finishRanks();
@@ -143,8 +142,7 @@ Error CompileFlags::finishPart() {
   if (number.getAsInteger(10, parts.first) ||
       count.getAsInteger(10, parts.second) || parts.first < 1 ||
       parts.first > parts.second)
-    return makeStrategyError("--part " + part +
-                             ": expected I/N with 1 <= I <= N");
+    return makeError("--part " + part + ": expected I/N with 1 <= I <= N");
   request.exportOptions.part = parts;
   return Error::success();
 }
@@ -156,8 +154,7 @@ Error CompileFlags::finishRanks() {
   if (low.getAsInteger(10, range.first) ||
       high.getAsInteger(10, range.second) || range.first < 0 ||
       range.first >= range.second)
-    return makeStrategyError("--ranks " + ranks +
-                             ": expected LO:HI with 0 <= LO < HI");
+    return makeError("--ranks " + ranks + ": expected LO:HI with 0 <= LO < HI");
   request.exportOptions.files.ranks = range;
   return Error::success();
 }

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "stg/Support/Error.h"
 #include "stg/Support/Messages.h"
 #include "stg/Trace/Bundle/BundleFolder.h"
 #include "stg/Trace/Bundle/TraceInput.h"
@@ -26,6 +27,7 @@
 #include <fuse_lowlevel.h>
 
 using namespace llvm;
+using namespace stg;
 using namespace stg::trace;
 
 static cl::OptionCategory category("stg-mount options");
@@ -206,10 +208,6 @@ static fuse_lowlevel_ops getOperations() {
 //===----------------------------------------------------------------------===//
 // Mounting
 //===----------------------------------------------------------------------===//
-
-static Error makeError(const Twine &message) {
-  return createStringError(inconvertibleErrorCode(), message);
-}
 
 static Error checkArguments() {
   if (!sys::fs::is_directory(folder))

@@ -26,15 +26,15 @@ Error SearchFlags::finish() {
     return error;
   Expected<std::string> onlySweep = getSweep(sweeps);
   if (!onlySweep)
-    return makeStrategyError(toString(onlySweep.takeError()));
+    return makeError(toString(onlySweep.takeError()));
   sweep = *onlySweep;
   if (request.strategyFile.hasDecodePlan())
-    return makeStrategyError(strategy.getFile() +
-                             ": has a plan of prefill and one of decoding, and "
-                             "a search is for one plan; give a file with one");
+    return makeError(strategy.getFile() +
+                     ": has a plan of prefill and one of decoding, and "
+                     "a search is for one plan; give a file with one");
   if (!csv.empty() && csv == strategyOutput)
-    return makeStrategyError("--csv and --write-strategy are both " + csv +
-                             "; give each a file of its own");
+    return makeError("--csv and --write-strategy are both " + csv +
+                     "; give each a file of its own");
   if (memoryLimitFlag.getNumOccurrences()) {
     Expected<int64_t> limit = getMemoryLimit(memoryLimit);
     if (!limit)
@@ -45,9 +45,9 @@ Error SearchFlags::finish() {
        {static_cast<const cl::Option *>(&csvFlag),
         static_cast<const cl::Option *>(&strategyOutputFlag)})
     if (option->getNumOccurrences() && !sweep.empty())
-      return makeStrategyError("--" + option->ArgStr +
-                               " is of one machine: it does not go with "
-                               "--sweep-machine");
+      return makeError("--" + option->ArgStr +
+                       " is of one machine: it does not go with "
+                       "--sweep-machine");
   if (goalFlag.getNumOccurrences())
     options.goal = goalFlag;
   if (frontFlag.getBits())

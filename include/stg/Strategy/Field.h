@@ -15,13 +15,10 @@
 #define STG_STRATEGY_FIELD_H
 
 #include "stg/Strategy/Strategy.h"
-#include "llvm/Support/Error.h"
+#include "stg/Support/Error.h"
 #include "llvm/Support/JSON.h"
 
 namespace stg {
-
-/// An error with a message and nothing else.
-llvm::Error makeStrategyError(const llvm::Twine &message);
 
 class Field {
 public:

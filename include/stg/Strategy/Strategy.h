@@ -65,8 +65,10 @@ std::string listNames(llvm::ArrayRef<NamedValue> values);
 //===----------------------------------------------------------------------===//
 
 constexpr int64_t kUnlimited = INT64_MAX;
-/// The symbol, and the dimension, of experts.
-constexpr llvm::StringLiteral kExpertDim = "X";
+/// The symbols, and the dimensions, of sequences, of their tokens and of
+/// experts.
+constexpr llvm::StringLiteral kBatchDim = "B", kTokenDim = "S",
+                              kExpertDim = "X";
 /// More ranks than these cannot be numbered in a trace.
 constexpr int64_t kMostRanks = INT32_MAX;
 /// The draft model that is a module of the model itself.

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "stg/Support/Error.h"
 #include "stg/Support/Files.h"
 #include "stg/Trace/Bundle/TraceBundle.h"
 #include "stg/Trace/Reader/TraceReader.h"
@@ -1172,10 +1173,6 @@ static Error verify(const RankSpace &space,
                              "rank %s is not in exactly one class",
                              std::to_string(conflict.rank).c_str());
   return Error::success();
-}
-
-static Error makeError(StringRef file, const Twine &message) {
-  return createStringError(inconvertibleErrorCode(), file + ": " + message);
 }
 
 static uint32_t readVersion(StringRef bytes) {

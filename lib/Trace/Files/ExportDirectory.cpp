@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ExportDirectory.h"
+#include "stg/Support/Error.h"
 #include "stg/Support/Files.h"
 #include "stg/Support/JSON.h"
 #include "llvm/ADT/SmallString.h"
@@ -16,16 +17,13 @@
 #include "llvm/Support/Process.h"
 
 using namespace llvm;
+using namespace stg;
 using namespace stg::trace;
 
 static constexpr StringLiteral kManifest = "manifest.json";
 static constexpr StringLiteral kOwner = ".stg-export";
 /// Instead of a fingerprint while what another export left is removed.
 static constexpr StringLiteral kClearing = "clearing";
-
-static Error makeError(const Twine &message) {
-  return createStringError(inconvertibleErrorCode(), message);
-}
 
 std::string ExportDirectory::getPath(const Twine &name) const {
   SmallString<128> path(directory);

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Trace/Reader/ChakraJSON.h"
+#include "stg/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
@@ -24,11 +25,8 @@
 #include <cmath>
 
 using namespace llvm;
+using namespace stg;
 using namespace stg::trace;
-
-static Error makeError(StringRef file, const Twine &message) {
-  return createStringError(inconvertibleErrorCode(), file + ": " + message);
-}
 
 /// `int64_val` as `int64Val`.
 static std::string toCamelCase(StringRef name) {

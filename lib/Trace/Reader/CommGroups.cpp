@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Trace/Reader/CommGroups.h"
+#include "stg/Support/Error.h"
 
 #include "stg/Support/JSON.h"
 #include "stg/Support/Text.h"
@@ -30,10 +31,6 @@ bool GroupNameLess::operator()(StringRef lhs, StringRef rhs) const {
 const std::vector<int64_t> *CommGroups::find(StringRef group) const {
   auto it = members.find(group.str());
   return it == members.end() ? nullptr : &it->second;
-}
-
-static Error makeError(StringRef file, const Twine &message) {
-  return createStringError(inconvertibleErrorCode(), file + ": " + message);
 }
 
 /// Takes the groups from the value of a file.
