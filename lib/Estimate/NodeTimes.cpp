@@ -75,6 +75,8 @@ struct NodeTimes::Facts {
 
   /// Scores of all experts, those that are chosen, and groups of experts.
   void readRouter(const Kernel &router) {
+    if (router.sizes.size() < 2)
+      return;
     choice.experts =
         choice.chosen * double(router.sizes[0]) / double(router.sizes[1]);
     if (router.sizes.size() < 4)

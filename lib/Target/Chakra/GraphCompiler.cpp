@@ -123,8 +123,7 @@ private:
   struct Index {
     StringAttr name; ///< Null: there is none.
     int64_t count = 0;
-    int64_t value = 0;      ///< That numbers are evaluated for.
-    size_t firstSeries = 0; ///< In `series`.
+    int64_t value = 0; ///< That numbers are evaluated for.
   } index;
   DenseMap<stg::SymExpr, std::unique_ptr<stg::CompiledExprs>> compiledExprs;
   /// What a series has in the iterations after the first. It is put behind all
@@ -1133,13 +1132,14 @@ LogicalResult GraphCompiler::compileRepeat(RepeatOp op, uint32_t body,
   uint32_t inner = program.bodies.size();
   program.bodies.emplace_back();
   StringAttr stepIndex = op.getIndexAttr();
+  const size_t firstSeries = program.series.size();
   if (stepIndex && *count > 0)
-    index = {stepIndex, *count, 0, program.series.size()};
+    index = {stepIndex, *count, 0};
   if (failed(compileBody(op.getBody().front(), inner, executions)))
     return failure();
   if (stepIndex) {
     // The repeat is the next one that is added.
-    for (size_t i = index.firstSeries; i < program.series.size(); ++i)
+    for (size_t i = firstSeries; i < program.series.size(); ++i)
       program.series[i].repeat = program.repeats.size();
     index = {};
   }

@@ -206,6 +206,9 @@ bool ProgramVerifier::checkTemplates() {
   for (const TensorTemplate &tensor : program.tensors)
     if (tensor.bytes < 0)
       return fail("the size of a tensor does not fit in 63 bits");
+  for (const Kernel &kernel : program.kernels)
+    if (kernel.sizes.empty())
+      return fail("a kernel has no sizes");
   return checkChannels() &&
          require(!program.bodies.empty(), "a program has no body");
 }

@@ -415,3 +415,21 @@ chakra.graph @kernel_flag mesh = #sym.mesh<> {
   // expected-error @+1 {{expected 'accumulates'}}
   chakra.comp "a"() ops(0) bytes(0) : () -> () kernel <einsum bf16 -> bf16, [B], adds>
 }
+
+// -----
+
+chakra.graph @repeat_c1_category mesh = #sym.mesh<tp = 2> {
+  %x = chakra.state "x" : !chakra.tensor<4, activation>
+  // expected-error @+1 {{'chakra.repeat' op carries a value of type '!chakra.tensor<4, activation>' as argument of type '!chakra.tensor<4, gradient>' and result of type '!chakra.tensor<4, gradient>'}}
+  %y = "chakra.repeat"(%x) <{name = "r", count = #sym.expr<0>, operandSegmentSizes = array<i32: 1, 0>}> ({
+  ^bb0(%a: !chakra.tensor<4, gradient>):
+    chakra.yield carry(%a : !chakra.tensor<4, gradient>)
+  }) : (!chakra.tensor<4, activation>) -> !chakra.tensor<4, gradient>
+}
+
+// -----
+
+chakra.graph @kernel_c2 mesh = #sym.mesh<tp = 2> {
+  // expected-error @+1 {{a kernel has no sizes, expected at least one}}
+  chakra.comp "a"() ops(0) bytes(0) : () -> () kernel <embedding bf16 -> bf16, []>
+}

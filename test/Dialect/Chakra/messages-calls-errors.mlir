@@ -340,3 +340,11 @@ chakra.graph @recv_c6_size mesh = #sym.mesh<pp = 2> {
   // expected-error @below {{'chakra.recv' op receives into a buffer of type '!chakra.tensor<128, input>', which is not that of its only result}}
   %y = chakra.recv "r" into(%x : !chakra.tensor<128, input>) payload(64) axis "pp" shift 1 channel 0 : !chakra.tensor<64, input>
 }
+
+// -----
+
+chakra.graph @send_c6 mesh = #sym.mesh<pp = 2> {
+  %x = chakra.state "x" : !chakra.tensor<4, activation>
+  // expected-error @+1 {{'chakra.send' op expects payload to be a non-negative integer, found '-1'}}
+  chakra.send "s"(%x) axis "pp" shift 1 channel 0 payload(-1) : (!chakra.tensor<4, activation>)
+}

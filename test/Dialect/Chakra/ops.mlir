@@ -38,8 +38,8 @@ chakra.graph @comp mesh = #sym.mesh<tp = 2> {
   chakra.comp "product"() ops(2*D) matrix bytes(D) phase "fwd" : () -> ()
   // CHECK: chakra.comp "kernel"() ops(0) bytes(0) phase "fwd" : () -> () kernel <einsum bf16 -> f32, [B*S, D, 4, 1], accumulates>
   chakra.comp "kernel"() ops(0) bytes(0) phase "fwd" : () -> () kernel <einsum bf16 -> f32, [S*B, D, 4, 1], accumulates>
-  // CHECK: chakra.comp "views"() ops(0) bytes(0) : () -> () kernel <add "" -> f8E4M3FN, []>
-  chakra.comp "views"() ops(0) bytes(0) : () -> () kernel <add "" -> f8E4M3FN, []>
+  // CHECK: chakra.comp "views"() ops(0) bytes(0) : () -> () kernel <add "" -> f8E4M3FN, [8]>
+  chakra.comp "views"() ops(0) bytes(0) : () -> () kernel <add "" -> f8E4M3FN, [8]>
   // CHECK: chakra.comp "nothing"() ops(0) bytes(0) : () -> ()
   chakra.comp "nothing"() ops(0) bytes(0) : () -> ()
   // CHECK: %[[Y:.*]]:2 = chakra.comp "mlp.fwd"(%[[X]]) ops(2*B*D*S) bytes(B*S + 1) phase "fwd" : (!chakra.tensor<{{.*}}, activation>) -> (!chakra.tensor<{{.*}}, activation>, !chakra.token)

@@ -157,3 +157,27 @@ func.func @all_to_all_element_type(%x: !x) {
   %0 = stg.all_to_all from 0 to 1 over ["tp"] %x : !x -> !stg.tensor<[8, 3], bf16>
   return
 }
+// -----
+stg.mesh @mesh <tp = 4>
+!x = !stg.tensor<[4, 6], f32>
+func.func @all_reduce_c3_twice(%x: !x) {
+  // expected-error @+1 {{'stg.all_reduce' op is among coordinates of which 1 is negative or listed twice}}
+  %0 = stg.all_reduce sum over ["tp"] %x {among = array<i64: 1, 1>} : !x
+  return
+}
+// -----
+stg.mesh @mesh <tp = 4>
+!x = !stg.tensor<[4, 6], f32>
+func.func @all_reduce_c3_negative(%x: !x) {
+  // expected-error @+1 {{'stg.all_reduce' op is among coordinates of which -1 is negative or listed twice}}
+  %0 = stg.all_reduce sum over ["tp"] %x {among = array<i64: 0, -1>} : !x
+  return
+}
+// -----
+stg.mesh @mesh <tp = 4, dp = 2>
+!x = !stg.tensor<[4, 6], f32>
+func.func @all_reduce_c3_axes(%x: !x) {
+  // expected-error @+1 {{'stg.all_reduce' op is among some coordinates, which needs one axis and at least two of them}}
+  %0 = stg.all_reduce sum over ["tp", "dp"] %x {among = array<i64: 0, 1>} : !x
+  return
+}

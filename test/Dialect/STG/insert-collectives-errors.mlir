@@ -81,3 +81,11 @@ func.func @call_not_inlined(%x: !x) {
   func.call @callee(%x) : (!x) -> ()
   return
 }
+// -----
+stg.symbol @B
+stg.mesh @mesh <tp = 4>
+func.func @another_kind(%x: !stg.tensor<[B, 8 : tp], bf16>) {
+  // expected-error @+1 {{result has the type '!stg.tensor<[B], f32, max(tp)>', but it is not made as a partial result}}
+  %y = stg.reduce sum %x {factors = #stg.factors<v : tp>} : !stg.tensor<[B, 8 : tp], bf16> -> !stg.tensor<[B], f32, max(tp)>
+  return
+}

@@ -125,3 +125,21 @@ func.func @slice_of_others(%x: !x {stg.layout = #stg.layout<dp : 0>}, %y: !x) ->
   %3 = stg.all_gather dim 1 over ["tp"] %2 : !s -> !x
   return %1, %3 : !x, !x
 }
+
+// A slice in a loop of a sum that is made before it: the sum stays one.
+// CHECK-LABEL: func.func @slice_in_loop
+func.func @slice_in_loop(%x: !x, %h: !s) -> !s {
+  // CHECK-NEXT: %[[SUM:.*]] = stg.all_reduce sum over ["tp"]
+  // CHECK-NEXT: stg.repeat "layers" * 3
+  // CHECK-NEXT: %[[SLICE:.*]] = stg.local_slice dim 1 over ["tp"] %[[SUM]]
+  // CHECK-NEXT: stg.add %{{.*}}, %[[SLICE]]
+  // CHECK-NOT: stg.reduce_scatter
+  // CHECK: return
+  %0 = stg.all_reduce sum over ["tp"] %x : !x
+  %1 = stg.repeat "layers" * 3 carry(%c = %h : !s) {
+    %2 = stg.local_slice dim 1 over ["tp"] %0 : !x -> !s
+    %3 = stg.add %c, %2 : !s, !s
+    stg.yield %3 : !s
+  }
+  return %1 : !s
+}

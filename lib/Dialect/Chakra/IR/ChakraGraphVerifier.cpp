@@ -159,9 +159,10 @@ static std::optional<std::pair<int64_t, int64_t>> getRange(RepeatOp repeat) {
   std::optional<int64_t> count = repeat.getCount().getInt64();
   std::optional<int64_t> first =
       repeat.getFirst() ? repeat.getFirst()->getInt64() : 0;
-  if (!count || !first)
+  int64_t end = 0;
+  if (!count || !first || llvm::AddOverflow(*first, *count, end))
     return std::nullopt;
-  return std::pair(*first, *first + *count);
+  return std::pair(*first, end);
 }
 
 /// Repeats of one name share a scope, unless no iteration of one has the number

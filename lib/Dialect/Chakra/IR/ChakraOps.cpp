@@ -244,22 +244,6 @@ static LogicalResult verifyCollResults(CollOp op) {
   return success();
 }
 
-static LogicalResult verifyAmong(CollOp op) { // C7
-  if (!op.getAmong())
-    return success();
-  llvm::SmallDenseSet<int64_t, 4> seen;
-  ArrayRef<int64_t> among = *op.getAmong();
-  for (int64_t coordinate : among)
-    if (coordinate < 0 || !seen.insert(coordinate).second)
-      return op.emitOpError("is among coordinates of which ")
-             << coordinate << " is negative or listed twice";
-  if (op.getOver().size() != 1 || seen.size() < 2)
-    return op.emitOpError(
-        "is among some coordinates, which needs one axis and at least two of "
-        "them");
-  return success();
-}
-
 /// How many iterations the node that makes a value is issued ahead.
 static uint64_t getAheadOf(Value value) {
   Operation *producer = value.getDefiningOp();
@@ -307,8 +291,10 @@ LogicalResult CollOp::verify() {
   if (getInPlace() && changesSize) // C5
     return emitOpError("cannot be in place: ")
            << stringifyCollKind(getKind()) << " changes the size";
-  if (failed(verifyAmong(*this)) ||
-      failed(verifyAhead(*this, getAhead()))) // C8
+  if (getAmong() && failed(stg::detail::verifyAmong(*this, *getAmong(), // C7
+                                                    getOver().size())))
+    return failure();
+  if (failed(verifyAhead(*this, getAhead()))) // C8
     return failure();
   if (SymExpr payload = getPayloadAttr()) // C6
     if (failed(verifyCount(*this, payload, "payload")))
@@ -397,6 +383,9 @@ template <typename OpTy> static LogicalResult verifyMessage(OpTy op) {
   if (channel < 0) // C3
     return op.emitOpError("has the channel ")
            << channel << ", expected at least 0";
+  if (SymExpr payload = op.getPayloadAttr()) // C6
+    if (failed(verifyCount(op, payload, "payload")))
+      return failure();
   auto schedule = dyn_cast<ScheduleOp>(op->getParentOp());
   return stg::detail::verifyStride( // C5
       op, channel, op.getStrideAttr(),
@@ -723,7 +712,7 @@ LogicalResult RepeatOp::verify() {
            << numCarries << " carries, found " << getNumResults();
   for (auto [init, arg, result] :
        llvm::zip_equal(getInits(), getCarryArgs(), getCarryResults()))
-    if (!haveSameSize(init.getType(), arg.getType()) || // C1
+    if (init.getType() != arg.getType() || // C1
         arg.getType() != result.getType())
       return emitOpError("carries a value of type ")
              << init.getType() << " as argument of type " << arg.getType()

@@ -95,6 +95,8 @@ void KernelAttr::print(AsmPrinter &printer) const {
 LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  StringAttr, StringAttr, StringAttr,
                                  ArrayRef<SymExpr> sizes, bool) {
+  if (sizes.empty()) // C2
+    return emitError() << "a kernel has no sizes, expected at least one";
   for (SymExpr size : sizes) // C1
     if (std::optional<Rational> value = size.getConstant();
         value && value->num < 0)

@@ -19,6 +19,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
 
 namespace stg::chakra {
 #define GEN_PASS_DEF_OFFLOAD
@@ -38,6 +39,8 @@ struct Readers {
   size_t number = 0;                  ///< The operand of the first one.
 };
 
+enum class Offloaded { Activations, Optimizer, Parameters };
+
 /// Moves buffers of one graph.
 class Offloader {
 public:
@@ -46,14 +49,14 @@ public:
       : graph(graph), builder(graph.getContext()), percent(percent),
         ahead(ahead), saved(saved) {}
 
-  /// Moves states of a category, or what the layers save for backward; how many
-  /// buffers these are.
-  FailureOr<size_t> moveStates(Category category);
-  FailureOr<size_t> moveActivations();
+  /// How many buffers are moved.
+  FailureOr<size_t> move(Offloaded kind);
   /// Loads and stores what has been moved where nodes use it.
   LogicalResult connect();
 
 private:
+  FailureOr<size_t> moveStates(Category category);
+  FailureOr<size_t> moveActivations();
   FailureOr<SmallVector<Value>> choose(ArrayRef<Value> candidates);
   void collectNames();
   std::string makeName(const Twine &name);
@@ -490,11 +493,7 @@ SmallVector<Readers> Offloader::collectReaders() {
           use.getOperandNumber() < node.getBuffers().size())
         users.insert(node);
     }
-    SmallVector<Operation *> sorted(users.begin(), users.end());
-    llvm::sort(sorted, [](Operation *lhs, Operation *rhs) {
-      return lhs->getBlock() == rhs->getBlock() && lhs->isBeforeInBlock(rhs);
-    });
-    for (Operation *user : sorted) {
+    for (Operation *user : users) {
       auto node = cast<NodeOpInterface>(user);
       // The body of a repeat is of one pass, also where that replays.
       Block *block = user->getBlock();
@@ -506,6 +505,9 @@ SmallVector<Readers> Offloader::collectReaders() {
       readers.nodes.push_back(node);
     }
     for (auto &[key, readers] : groups) {
+      llvm::sort(readers.nodes, [](NodeOpInterface lhs, NodeOpInterface rhs) {
+        return lhs->isBeforeInBlock(rhs);
+      });
       OperandRange operands = readers.nodes.front()->getOperands();
       readers.number = llvm::find(operands, value) - operands.begin();
       blocks[key.first].push_back(std::move(readers));
@@ -662,6 +664,38 @@ static void delaySends(GraphOp graph) {
 // The pass
 //===----------------------------------------------------------------------===//
 
+FailureOr<size_t> Offloader::move(Offloaded kind) {
+  switch (kind) {
+  case Offloaded::Activations:
+    return moveActivations();
+  case Offloaded::Optimizer:
+    return moveStates(Category::Optimizer);
+  case Offloaded::Parameters:
+    return moveStates(Category::Parameter);
+  }
+  llvm_unreachable("all kinds are above");
+}
+
+static std::optional<Offloaded> parseOffloaded(StringRef word) {
+  return llvm::StringSwitch<std::optional<Offloaded>>(word)
+      .Case("activations", Offloaded::Activations)
+      .Case("optimizer", Offloaded::Optimizer)
+      .Case("parameters", Offloaded::Parameters)
+      .Default(std::nullopt);
+}
+
+static StringRef describe(Offloaded kind) {
+  switch (kind) {
+  case Offloaded::Activations:
+    return "activations that layers save";
+  case Offloaded::Optimizer:
+    return "optimizer states";
+  case Offloaded::Parameters:
+    return "parameters";
+  }
+  llvm_unreachable("all kinds are above");
+}
+
 void Offload::runOnOperation() {
   ModuleOp module = getOperation();
   if (percent < 1 || percent > 100) {
@@ -674,22 +708,20 @@ void Offload::runOnOperation() {
     module.emitError(llvm::toString(std::move(error)));
     return signalPassFailure();
   }
-  llvm::MapVector<StringRef, size_t> counts;
-  for (const std::string &word : what)
-    counts[word] = 0;
+  llvm::MapVector<Offloaded, size_t> counts;
+  for (const std::string &word : what) {
+    std::optional<Offloaded> kind = parseOffloaded(word);
+    if (!kind) {
+      module.emitError("cannot offload '")
+          << word << "', expected activations, optimizer or parameters";
+      return signalPassFailure();
+    }
+    counts[*kind] = 0;
+  }
   for (auto graph : module.getOps<GraphOp>()) {
     Offloader offloader(graph, percent, ahead, patterns);
-    for (auto &[word, count] : counts) {
-      FailureOr<size_t> number = failure();
-      if (word == "activations")
-        number = offloader.moveActivations();
-      else if (word == "optimizer")
-        number = offloader.moveStates(Category::Optimizer);
-      else if (word == "parameters")
-        number = offloader.moveStates(Category::Parameter);
-      else
-        module.emitError("cannot offload '")
-            << word << "', expected activations, optimizer or parameters";
+    for (auto &[kind, count] : counts) {
+      FailureOr<size_t> number = offloader.move(kind);
       if (failed(number))
         return signalPassFailure();
       count += *number;
@@ -702,13 +734,10 @@ void Offload::runOnOperation() {
     module.emitError(llvm::toString(std::move(error)));
     return signalPassFailure();
   }
-  for (auto [word, count] : counts)
+  for (auto [kind, count] : counts)
     if (count == 0) {
       module.emitError("nothing to offload: there are no ")
-          << (word == "activations" ? "activations that layers save"
-              : word == "optimizer" ? "optimizer states"
-                                    : "parameters")
-          << (percent < 100 ? " as small as the part" : "");
+          << describe(kind) << (percent < 100 ? " as small as the part" : "");
       return signalPassFailure();
     }
 }

@@ -864,6 +864,10 @@ LogicalResult FactorsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   ArrayRef<ArrayAttr> axes) {
   if (factors.empty() || factors.size() != axes.size())
     return emitError() << "expects axes for each of at least one factor";
+  if (!llvm::is_sorted(factors, [](StringAttr lhs, StringAttr rhs) {
+        return lhs.getValue() < rhs.getValue();
+      }))
+    return emitError() << "factors are not in the order of their names";
   SmallPtrSet<Attribute, 4> seen, used;
   for (auto [factor, own] : llvm::zip_equal(factors, axes)) {
     if (own.empty() || !seen.insert(factor).second) // factors_c1
@@ -956,12 +960,19 @@ void LayoutAttr::print(AsmPrinter &printer) const {
 LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<StringAttr> axes,
                                  ArrayRef<AxisState> states) {
+  if (axes.size() != states.size())
+    return emitError() << "layout has " << axes.size() << " axes and "
+                       << states.size() << " states, expected as many";
   SmallPtrSet<Attribute, 4> seen;
-  for (StringAttr axis : axes)
+  for (auto [axis, state] : llvm::zip_equal(axes, states)) {
     if (!seen.insert(axis).second) // layout_c1
       return emitError() << "layout lists axis '" << axis.getValue()
                          << "' twice";
-  return success(axes.size() == states.size());
+    if (state.kind == AxisState::Whole)
+      return emitError() << "layout lists axis '" << axis.getValue()
+                         << "', over which the value is whole";
+  }
+  return success();
 }
 
 AxisState LayoutAttr::getState(StringAttr axis) const {

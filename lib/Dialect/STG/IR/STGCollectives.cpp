@@ -170,6 +170,10 @@ LogicalResult stg::detail::verifyCollective(Operation *op) {
     return op->emitOpError("expects at least one operand");
   if (failed(verifyAxes(op, collective.getAxes())))
     return failure();
+  if (auto reduce = dyn_cast<AllReduceOp>(op); reduce && reduce.getAmong())
+    if (failed(verifyAmong(op, *reduce.getAmong(), // all_reduce_c3
+                           collective.getAxes().size())))
+      return failure();
   if (collective.getPaddedBytes() && !collective.getExactBytes())
     return op->emitOpError("is padded, but has no payload"); // all_gather_c3
   if (results == 0 || collective.isFlat() || collective.getDividedBefore() ||

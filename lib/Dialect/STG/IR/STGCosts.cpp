@@ -392,11 +392,11 @@ static SymExpr getAttentionOperations(OpTy op, SymExpr pairs) {
 }
 
 /// Whether the values lie in the buffers of the keys, with one head for all.
-static bool isPartOfKeys(AttentionOp op) {
-  if (op.getKey() == op.getValue())
+static bool isPartOfKeys(Value values, Value keys) {
+  if (keys == values)
     return true;
-  auto key = op.getKey().getDefiningOp<BroadcastOp>();
-  auto value = op.getValue().getDefiningOp<BroadcastOp>();
+  auto key = keys.getDefiningOp<BroadcastOp>();
+  auto value = values.getDefiningOp<BroadcastOp>();
   if (!key || !value || !key.isView() || !value.isView())
     return false;
   auto whole = key.getInput().getDefiningOp<ConcatOp>();
@@ -414,18 +414,22 @@ template <typename OpTy> static SymExpr getSharedBlockBytes(OpTy op) {
       cast<SymTensorType>(op.getCompressedValue().getType()).getNumBytes());
 }
 
+/// Of all operands and results, each buffer once.
+template <typename OpTy> static SymExpr getAttentionBytes(OpTy op) {
+  SymExpr bytes = getOperandAndResultBytes(op) - getSharedBlockBytes(op);
+  if (isPartOfKeys(op.getValue(), op.getKey()))
+    bytes = bytes - getReadPart(op.getValueMutable(),
+                                op.getValue().getType().getNumBytes());
+  return bytes;
+}
+
 OpCost AttentionOp::getCost() {
-  SymExpr bytes = getOperandAndResultBytes(*this);
-  if (isPartOfKeys(*this))
-    bytes = bytes -
-            getReadPart(getValueMutable(), getValue().getType().getNumBytes());
-  bytes = bytes - getSharedBlockBytes(*this);
   SymExpr pairs = getPairsAttr();
   if (!pairs) {
     CountedPairs counted = ::getPairs(*this, getRequestsAttr());
     pairs = counted.tokens + counted.blocks;
   }
-  return {getAttentionOperations(*this, pairs), bytes, true};
+  return {getAttentionOperations(*this, pairs), getAttentionBytes(*this), true};
 }
 
 static SymExpr addIfMade(SymExpr sum, Value gradient, SymExpr amount) {
@@ -447,15 +451,10 @@ OpCost AttentionGradOp::getCost() {
     return number * addIfMade(sizes, dvalue, valueSize);
   };
   SymExpr products = getProducts(pairs.tokens, getDkey(), getDvalue());
-  SymExpr bytes = getOperandAndResultBytes(*this);
-  if (getCompressedAttr()) {
+  if (getCompressedAttr())
     products =
         products + getProducts(pairs.blocks, getDterms()[0], getDterms()[1]);
-    bytes = bytes - getSharedBlockBytes(*this);
-  }
-  if (getKey() == getValue())
-    bytes = bytes - getValue().getType().getNumBytes();
-  return {query[0] * query[2] * products * 2, bytes, true};
+  return {query[0] * query[2] * products * 2, getAttentionBytes(*this), true};
 }
 
 bool AttentionGradOp::isMadeIfRead(unsigned) { return true; }

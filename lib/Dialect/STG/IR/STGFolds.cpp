@@ -114,7 +114,8 @@ struct DropUnusedStacks : OpInterfaceRewritePattern<ScanOpInterface> {
 };
 
 /// slice(all_reduce(x)) is reduce_scatter(x), whatever x is, and moves half as
-/// much where nobody else reads the sum.
+/// much where nobody else reads the sum. A slice in a loop stays behind a
+/// reduction that is executed once.
 struct ScatterSlicedReduction : OpRewritePattern<LocalSliceOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -123,7 +124,8 @@ struct ScatterSlicedReduction : OpRewritePattern<LocalSliceOp> {
     auto reduce = op.getInput().getDefiningOp<AllReduceOp>();
     if (!reduce || op.getPeer() || reduce.getInputs().size() != 1 ||
         reduce.getKind() != ReduceKind::Sum || reduce.getAmongAttr() ||
-        reduce.getAxes() != op.getAxes() || !op.getInput().hasOneUse())
+        reduce.getAxes() != op.getAxes() || !op.getInput().hasOneUse() ||
+        reduce->getBlock() != op->getBlock())
       return failure();
     auto scatter = rewriter.replaceOpWithNewOp<ReduceScatterOp>(
         op, op.getType(), reduce.getInputs()[0], op.getDim(), op.getAxes(),

@@ -127,8 +127,10 @@ LogicalResult RepeatOp::dropUnusedStacks(RewriterBase &rewriter) {
   for (unsigned i = 0, e = getNumCarried(); i != e; ++i)
     droppedArgs[i] = dropped[i];
   RepeatOp repeat = recreate(rewriter, *this, types);
+  YieldOp yield = repeat.getYield();
+  rewriter.modifyOpInPlace(yield,
+                           [&] { yield.getValuesMutable().assign(yielded); });
   rewriter.modifyOpInPlace(repeat, [&] {
-    repeat.getYield().getValuesMutable().assign(yielded);
     // What adds to a sum that is not there any more.
     for (int i = droppedArgs.find_last(); i >= 0;
          i = droppedArgs.find_prev(i)) {
@@ -153,7 +155,9 @@ RepeatOp RepeatOp::withStacked(RewriterBase &rewriter, ValueRange values) {
   for (Value value : values)
     types.push_back(tensorOf(value).getStacked(getStackDim()));
   RepeatOp repeat = recreate(rewriter, *this, types);
-  repeat.getYield().getValuesMutable().append(values);
+  YieldOp yield = repeat.getYield();
+  rewriter.modifyOpInPlace(yield,
+                           [&] { yield.getValuesMutable().append(values); });
   rewriter.replaceOp(*this, repeat.getResults().take_front(getNumResults()));
   return repeat;
 }
@@ -214,13 +218,23 @@ OperandRange RepeatOp::getEntrySuccessorOperands(RegionSuccessor) {
   return getCarriedInits();
 }
 
-/// There is at least one iteration.
+/// Whether some rank may have no iteration. Symbols are positive, and so is a
+/// sum of products of them, which a count that passes compute need not be.
+static bool mayBeZero(SymExpr count) {
+  return llvm::any_of(count.getTerms(), [](const SymExpr::Term &term) {
+    return !(Rational(0) < term.coefficient) ||
+           llvm::any_of(term.factors, [](const SymExpr::Factor &factor) {
+             return !isa<StringAttr>(factor.atom);
+           });
+  });
+}
+
 void RepeatOp::getSuccessorRegions(RegionBranchPoint point,
                                    SmallVectorImpl<RegionSuccessor> &regions) {
   bool isOnce = getCount().isOne();
   if (point.isParent() || !isOnce)
     regions.emplace_back(&getBody(), getCarriedArgs());
-  if (!point.isParent())
+  if (!point.isParent() || mayBeZero(getCount()))
     regions.emplace_back(getOperation(), getCarriedResults());
 }
 
@@ -230,7 +244,7 @@ void RepeatOp::getRegionInvocationBounds(
   if (count && *count <= std::numeric_limits<unsigned>::max())
     bounds.emplace_back(*count, *count);
   else
-    bounds.emplace_back(1, std::nullopt);
+    bounds.emplace_back(mayBeZero(getCount()) ? 0 : 1, std::nullopt);
 }
 
 bool RepeatOp::areTypesCompatible(Type lhs, Type rhs) {

@@ -517,7 +517,12 @@ static LogicalResult verifyWindows(Operation *op, Value input, Value result,
     std::optional<int64_t> found = to.getShape()[i + 1].getInt64();
     if (!all || !found || !size)
       continue;
-    int64_t room = *all + 2 * padding - *size;
+    int64_t room = 0;
+    if (llvm::MulOverflow<int64_t>(2, padding, room) ||
+        llvm::AddOverflow(*all, room, room))
+      return op->emitOpError("has a padding of ")
+             << padding << ", which no number of 64 bits holds";
+    room -= *size;
     int64_t expected = room < 0 ? 0 : room / stride + 1;
     if (*found != expected)
       return op->emitOpError("has ")

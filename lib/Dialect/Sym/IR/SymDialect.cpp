@@ -9,6 +9,7 @@
 #include "SymExprDetail.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/Operation.h"
 #include "stg/Dialect/Sym/IR/Bytecode.h"
 #include "stg/Dialect/Sym/IR/Sym.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -182,6 +183,21 @@ SmallVector<StringAttr> MeshAttr::getAxes(AxisRole role) const {
     if (own == role)
       axes.push_back(name);
   return axes;
+}
+
+LogicalResult stg::detail::verifyAmong(Operation *collective,
+                                       ArrayRef<int64_t> among,
+                                       size_t numAxes) {
+  llvm::SmallDenseSet<int64_t, 4> seen;
+  for (int64_t coordinate : among)
+    if (coordinate < 0 || !seen.insert(coordinate).second)
+      return collective->emitOpError("is among coordinates of which ")
+             << coordinate << " is negative or listed twice";
+  if (numAxes != 1 || seen.size() < 2)
+    return collective->emitOpError(
+        "is among some coordinates, which needs one axis and at least two of "
+        "them");
+  return success();
 }
 
 StringAttr MeshAttr::getPipelineAxis() const {

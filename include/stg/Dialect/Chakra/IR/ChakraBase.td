@@ -121,7 +121,7 @@ def Chakra_KernelAttr : AttrDef<Chakra_Dialect, "Kernel"> {
 
     Where experts have different loads, sizes may be fractions; programs have them rounded up.
 
-    Constraints: (C1) a constant size is not negative.
+    Constraints: (C1) a constant size is not negative; (C2) there is a size.
   }];
   let parameters = (ins "::mlir::StringAttr":$op,
                         "::mlir::StringAttr":$operandType,

@@ -300,8 +300,9 @@ def Chakra_SendOp : Chakra_MessageOp<"send", [AttrSizedOperandSegments]> {
     Constraints: (C1) the axis is one of the mesh; (C2) there is at least one buffer;
     (C3) the channel is not negative; (C4) the name is not empty and has no control
     characters, commas or equals signs; (C5) in a schedule, and only there, there is a
-    `by`, which is positive. That the peer is another rank, and that it has as
-    many receives, is checked at export, where sizes are numbers.
+    `by`, which is positive; (C6) a constant payload is a non-negative integer. That the
+    peer is another rank, and that it has as many receives, is checked at export, where
+    sizes are numbers.
   }];
   let arguments = (ins StrAttr:$name, Variadic<Chakra_Buffer>:$inputs,
                        Variadic<Chakra_AnyValue>:$after, StrAttr:$axis,
@@ -642,8 +643,8 @@ def Chakra_RepeatOp : Chakra_NamedOp<"repeat", [AttrSizedOperandSegments,
     body are those of the carries, then the slices. Values from outside may be
     used in the body. A `chakra.yield` of nothing may be left out.
 
-    Constraints: (C1) the init, the argument, the yielded value and the result
-    of a carry have one size (categories may differ); (C2) a slice's argument has the element type of
+    Constraints: (C1) the init, the argument and the result of a carry have one
+    type, and what is yielded for it has its size (the category may differ); (C2) a slice's argument has the element type of
     the stack, and the stack the count of the repeat; (C3) a resulting stack has
     the yielded type as element and the count of the repeat; (C4) a constant
     count is a non-negative integer; (C5) the name is not empty and has no

@@ -1424,7 +1424,8 @@ def AllReduceOp : STG_CollectiveOp<"all_reduce", "AllReduce",
     %y = stg.all_reduce sum over ["tp"] %x : !x
     ```
     Constraints: (C1) results have the operands' types; (C2) the axes are axes of
-    the mesh and distinct.
+    the mesh and distinct; (C3) with `among` there is one axis, and at least two
+    coordinates, of which none is negative or listed twice.
   }];
   let args = (ins Variadic<STG_Tensor>:$inputs, STG_ReduceKindAttr:$kind,
                        StrArrayAttr:$axes,
@@ -1851,7 +1852,7 @@ def RepeatOp : STG_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffect
     The name is the scope of the parameters inside, and by default that of the leading
     dimension of what is stacked. A repeat may read what another one has stacked.
     Constraints: (C1) the first
-    yielded values have the carried types; (C2) a stack's leading extent is the count; (C3) the count is not a constant other than a positive integer; (C4)
+    yielded values have the carried types; (C2) a stack's leading extent is the count; (C3) the count is not a constant other than a positive integer, and may be zero on some ranks where passes compute it; (C4)
     arguments and results have the types of what they are bound to, up to sharding.
   }];
   let arguments = (ins StrAttr:$repeat_name, Sym_ExprAttr:$count,

@@ -21,4 +21,13 @@
 #define GET_ATTRDEF_CLASSES
 #include "stg/Dialect/Sym/IR/SymAttrs.h.inc"
 
+namespace stg::detail {
+
+/// Checks the coordinates that a collective over `numAxes` axes is among: of
+/// one axis, at least two, none negative or listed twice.
+llvm::LogicalResult verifyAmong(mlir::Operation *collective,
+                                llvm::ArrayRef<int64_t> among, size_t numAxes);
+
+} // namespace stg::detail
+
 #endif // STG_DIALECT_SYM_IR_SYM_H

@@ -452,7 +452,6 @@ void ShardStates::keepForBackward(Block &forward, Block &backward,
   }
 }
 
-/// One collective for all, at the place of the first or the last.
 /// Moves what reads results of `ops`, directly or not, after `all`: the
 /// replicas of a shard are reduced after it, and what is reduced may be added
 /// up.
@@ -474,6 +473,7 @@ static void moveReadersAfter(Operation *all,
     reader->moveAfter(all);
 }
 
+/// One collective for all, at the place of the first or the last.
 void ShardStates::coalesce(ArrayRef<CollectiveOpInterface> ops, bool atFirst) {
   if (ops.size() < 2)
     return;

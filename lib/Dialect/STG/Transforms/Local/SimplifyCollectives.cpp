@@ -218,7 +218,9 @@ struct ReduceTogether : OpRewritePattern<AllReduceOp> {
       return failure();
     auto inner = op->getOperand(0).getDefiningOp<AllReduceOp>();
     if (!inner || !asSum(inner) || !inner->getResult(0).hasOneUse() ||
-        inner->getBlock() != op->getBlock() || getPhase(inner) != getPhase(op))
+        inner->getBlock() != op->getBlock() ||
+        getPhase(inner) != getPhase(op) || op.getAmongAttr() ||
+        inner.getAmongAttr())
       return failure();
     MeshOp mesh = MeshOp::lookup(op);
     SmallVector<Attribute> axes(inner.getAxes().getValue());

@@ -952,14 +952,56 @@ bool KernelRaiser::isOfInput(DimAttr dim) {
 
 static bool has(StringRef letters, char c) { return letters.contains(c); }
 
-/// softmax(mask(scale * q k)) v, in any order of heads and positions.
-Value KernelRaiser::raiseAttention(Operation *op) {
-  auto mix = dyn_cast<EinsumOp>(op);
-  if (!mix || mix.getInputs().size() != 2)
-    return {};
-  Equation second(mix);
-  unsigned place = 0;
+namespace {
+/// softmax(mask(scale * q k)) v. Dimensions of all of it have the letters of
+/// the second product, and those that it does not have capital ones.
+class MatchedAttention {
+public:
+  /// Whether a dimension is one of an input of the program.
+  using IsOfInput = function_ref<bool(DimAttr)>;
+
+  explicit MatchedAttention(EinsumOp mix) : mix(mix), second(mix) {}
+  bool match(IsOfInput isOfInput) {
+    return findWeights() && findScores() && nameOperands() && findSizes() &&
+           findQuery(isOfInput) && findHeads(isOfInput);
+  }
+
+  EinsumOp mix; ///< The second product.
+  Equation second;
+  Value q, k, v;
+  std::string queries, keys, values; ///< The letters of their dimensions.
+  MaskScoresOp mask;                 ///< Null: there is none.
+
+  // What dimensions mean. Each but the query and the key may be of several.
+  char query = 0, key = 0;
+  std::string batch, heads;
+  std::string group; ///< Of the heads of queries that share a key/value head.
+  std::string size, valueSize;
+
+private:
+  bool findWeights();
+  bool findScores();
+  bool nameOperands();
+  bool findSizes();
+  bool findQuery(IsOfInput isOfInput);
+  bool findHeads(IsOfInput isOfInput);
+  bool isGiven(char c, IsOfInput isOfInput) const {
+    return isOfInput(tensorOf(q).getDim(queries.find(c)));
+  }
+
   SoftmaxOp softmax;
+  EinsumOp product;    ///< The first one.
+  std::string letters; ///< Of the scores that it makes.
+  char masked = 0;     ///< The dimension of the queries of the mask.
+  std::string shared;  ///< The batch and the heads.
+};
+} // namespace
+
+/// The softmax among the operands of the second product.
+bool MatchedAttention::findWeights() {
+  if (mix.getInputs().size() != 2)
+    return false;
+  unsigned place = 0;
   for (; place < 2 && !softmax; ++place)
     softmax = peelCasts(mix.getInputs()[place]).getDefiningOp<SoftmaxOp>();
   // What somebody else reads would be computed twice.
@@ -971,27 +1013,26 @@ Value KernelRaiser::raiseAttention(Operation *op) {
   };
   if (!softmax || !softmax->hasOneUse() ||
       !isReadOnce(mix.getInputs()[place - 1], softmax))
-    return {};
-  std::string weights = place == 1 ? second.lhs : second.rhs;
-  std::string values = place == 1 ? second.rhs : second.lhs;
-  Value v = mix.getInputs()[place == 1 ? 1 : 0];
+    return false;
+  letters = place == 1 ? second.lhs : second.rhs;
+  values = place == 1 ? second.rhs : second.lhs;
+  v = mix.getInputs()[place == 1 ? 1 : 0];
+  key = letters.back();
+  return true;
+}
 
-  // From the softmax back to the scores: letters are those of `mix`.
-  std::string letters = weights;
-  char key = letters.back();
+/// From the softmax back to the first product.
+bool MatchedAttention::findScores() {
   Value scores = softmax.getInput();
-  MaskScoresOp mask;
-  EinsumOp product;
-  char masked = 0;
   while (!product) {
     Operation *producer = scores.getDefiningOp();
     if (!producer || !scores.hasOneUse())
-      return {};
+      return false;
     if (auto cast = dyn_cast<CastOp>(producer)) {
       scores = cast.getInput();
     } else if (auto found = dyn_cast<MaskScoresOp>(producer)) {
       if (mask || letters.back() != key)
-        return {};
+        return false;
       mask = found;
       masked = letters[letters.size() - 2];
       scores = found.getInput();
@@ -1000,20 +1041,21 @@ Value KernelRaiser::raiseAttention(Operation *op) {
     } else if (auto rearrange = dyn_cast<RearrangeOp>(producer)) {
       auto [before, after] = rearrange.getPattern().split("->");
       if (before.contains('(') || after.contains('('))
-        return {};
+        return false;
       std::string earlier(letters.size(), ' ');
       for (auto [c, letter] : llvm::zip_equal(after, letters))
         earlier[before.find(c)] = letter;
       letters = earlier;
       scores = rearrange.getInput();
     } else if (!(product = dyn_cast<EinsumOp>(producer))) {
-      return {};
+      return false;
     }
   }
-  if (product.getInputs().size() != 2)
-    return {};
-  // The letters of both products become those of `mix`; what the first one
-  // sums gets others.
+  return product.getInputs().size() == 2;
+}
+
+/// The operand of the first product that has the keys is `k`.
+bool MatchedAttention::nameOperands() {
   Equation first(product);
   std::string unused = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
   llvm::SmallDenseMap<char, char> names;
@@ -1027,137 +1069,159 @@ Value KernelRaiser::raiseAttention(Operation *op) {
       c = names[c];
     return text;
   };
-  std::string queries = rename(first.lhs), keys = rename(first.rhs);
-  Value q = product.getInputs()[0], k = product.getInputs()[1];
+  queries = rename(first.lhs);
+  keys = rename(first.rhs);
+  q = product.getInputs()[0];
+  k = product.getInputs()[1];
   if (has(queries, key)) {
     std::swap(queries, keys);
     std::swap(q, k);
   }
-  if (has(queries, key) || !has(keys, key) || !has(values, key) ||
-      has(second.result, key))
-    return {};
+  return !has(queries, key) && has(keys, key) && has(values, key) &&
+         !has(second.result, key);
+}
 
-  // Batch and key/value heads are in all of them, queries and the heads of a
-  // group in q alone, a size is summed.
-  std::string shared, own, sizes;
+/// Batch and key/value heads are in all of them, queries and the heads of a
+/// group in q alone, a size is summed.
+bool MatchedAttention::findSizes() {
   for (char c : queries) {
     if (has(keys, c) && has(letters, c))
       shared += c;
     else if (has(keys, c))
-      sizes += c;
+      size += c;
     else
-      own += c;
+      group += c;
   }
   if (llvm::any_of(keys, [&](char c) {
-        return c != key && !has(shared, c) && !has(sizes, c);
+        return c != key && !has(shared, c) && !has(size, c);
       }))
-    return {};
-  std::string valueSizes;
+    return false;
   for (char c : values) {
     if (c == key || has(shared, c))
       continue;
     if (has(letters, c) || !has(second.result, c))
-      return {};
-    valueSizes += c;
+      return false;
+    valueSize += c;
   }
   auto hasAll = [&](StringRef text) {
     return llvm::all_of(shared, [&](char c) { return has(text, c); });
   };
-  if (sizes.size() != 1 || valueSizes.size() != 1 || shared.size() > 2 ||
-      own.empty() || !hasAll(values) || !hasAll(second.result) ||
-      second.result.size() != shared.size() + own.size() + 1)
-    return {};
-  // The queries: those that the mask is for, or that are as keys are, or the
-  // last ones of the scores.
-  SymTensorType qType = tensorOf(q), kType = tensorOf(k);
-  DimAttr keyDim = kType.getDim(keys.find(key));
-  char query = masked;
+  return size.size() == 1 && valueSize.size() == 1 && shared.size() <= 2 &&
+         !group.empty() && hasAll(values) && hasAll(second.result) &&
+         second.result.size() == shared.size() + group.size() + 1;
+}
+
+/// The queries are those that the mask is for, or that are as keys are, or the
+/// last ones of the scores. Positions and samples are what inputs have; heads
+/// are what projections make.
+bool MatchedAttention::findQuery(IsOfInput isOfInput) {
+  SymTensorType type = tensorOf(q);
+  DimAttr keyDim = tensorOf(k).getDim(keys.find(key));
+  query = masked;
   if (!query)
-    for (char c : own)
-      if (qType.getDim(queries.find(c)) == keyDim)
+    for (char c : group)
+      if (type.getDim(queries.find(c)) == keyDim)
         query = c;
-  // Positions and samples are what inputs have; heads are what projections
-  // make.
-  auto isGiven = [&](char c) {
-    return isOfInput(qType.getDim(queries.find(c)));
-  };
-  if (!query && llvm::count_if(own, isGiven) == 1)
-    query = *llvm::find_if(own, isGiven);
+  auto isOne = [&](char c) { return isGiven(c, isOfInput); };
+  if (!query && llvm::count_if(group, isOne) == 1)
+    query = *llvm::find_if(group, isOne);
   for (char c : llvm::reverse(letters))
-    if (!query && has(own, c))
+    if (!query && has(group, c))
       query = c;
-  if (!has(own, query))
-    return {};
-  own.erase(own.find(query), 1);
-  // The batch comes before the queries, heads may be on either side.
-  std::string batch, heads;
+  if (!has(group, query))
+    return false;
+  group.erase(group.find(query), 1);
+  return true;
+}
+
+/// The batch comes before the queries, heads may be on either side.
+bool MatchedAttention::findHeads(IsOfInput isOfInput) {
   if (shared.size() == 2) {
-    bool isSecond = isGiven(shared[1]) && !isGiven(shared[0]);
+    bool isSecond =
+        isGiven(shared[1], isOfInput) && !isGiven(shared[0], isOfInput);
     batch = shared.substr(isSecond ? 1 : 0, 1);
     heads = shared.substr(isSecond ? 0 : 1, 1);
-  } else if (!shared.empty() && !isGiven(shared[0])) {
+  } else if (!shared.empty() && !isGiven(shared[0], isOfInput)) {
     heads = shared;
   } else if (!shared.empty()) {
-    bool isBatch = own.empty()
-                       ? queries.find(shared[0]) < queries.find(query)
-                       : !has(own, shared[0]) && own.size() == 1 &&
-                             queries.find(shared[0]) < queries.find(query);
+    bool isBefore = queries.find(shared[0]) < queries.find(query);
+    bool isBatch = isBefore && (group.empty() ||
+                                (!has(group, shared[0]) && group.size() == 1));
     (isBatch ? batch : heads) = shared;
   }
-  auto getDims = [&](SymTensorType type, StringRef text, StringRef group) {
-    if (group.size() == 1)
-      return type.getDim(text.find(group[0]));
-    SymExpr extent = SymExpr::get(op->getContext(), 1);
-    for (char c : group)
-      extent = extent * type.getDim(text.find(c)).getExtent();
-    return group.empty()
-               ? DimAttr::get(op->getContext(), ArrayRef<StringAttr>(), extent)
-               : DimAttr::get(extent);
-  };
-  auto write = [](StringRef group) {
-    return group.size() == 1 ? group.str() : "(" + group.str() + ")";
-  };
-  // Patterns have lower-case letters.
-  auto toPattern = [](std::string text, StringRef alphabet) {
-    for (char &c : text)
-      if (c != '(' && c != ')')
-        c = 'a' + alphabet.find(c);
-    return text;
-  };
-  auto bring = [&](Value value, const std::string &text, StringRef batchGroup,
-                   StringRef rows, StringRef headGroup, StringRef size) {
+  return true;
+}
+
+/// The dimension that those of a group make together.
+static DimAttr joinDims(SymTensorType type, StringRef letters,
+                        StringRef group) {
+  if (group.size() == 1)
+    return type.getDim(letters.find(group[0]));
+  MLIRContext *context = type.getContext();
+  SymExpr extent = SymExpr::get(context, 1);
+  for (char c : group)
+    extent = extent * type.getDim(letters.find(c)).getExtent();
+  return group.empty() ? DimAttr::get(context, ArrayRef<StringAttr>(), extent)
+                       : DimAttr::get(extent);
+}
+
+/// Of a group of dimensions, in a pattern.
+static std::string writeGroup(StringRef group) {
+  return group.size() == 1 ? group.str() : "(" + group.str() + ")";
+}
+
+/// Patterns have lower-case letters.
+static std::string toPattern(std::string text, StringRef alphabet) {
+  for (char &c : text)
+    if (c != '(' && c != ')')
+      c = 'a' + alphabet.find(c);
+  return text;
+}
+
+/// In any order of heads and positions.
+Value KernelRaiser::raiseAttention(Operation *op) {
+  auto mix = dyn_cast<EinsumOp>(op);
+  if (!mix)
+    return {};
+  MatchedAttention found(mix);
+  if (!found.match([&](DimAttr dim) { return isOfInput(dim); }))
+    return {};
+  auto bring = [&](Value value, const std::string &text, StringRef rows,
+                   StringRef heads, StringRef size) {
     SymTensorType type = tensorOf(value);
-    std::string after =
-        write(batchGroup) + write(rows) + write(headGroup) + write(size);
+    std::string after = writeGroup(found.batch) + writeGroup(rows) +
+                        writeGroup(heads) + writeGroup(size);
     return rearrange(value, toPattern(text, text), toPattern(after, text),
-                     {getDims(type, text, batchGroup),
-                      getDims(type, text, rows), getDims(type, text, headGroup),
-                      getDims(type, text, size)});
+                     {joinDims(type, text, found.batch),
+                      joinDims(type, text, rows), joinDims(type, text, heads),
+                      joinDims(type, text, size)});
   };
-  std::string allHeads = heads + own;
   // A scale is part of the kernel.
+  Value q = found.q, k = found.k, v = found.v;
   for (Value *operand : {&q, &k})
     while (Value rest = getOtherThanSplat<MulOp>(peelCasts(*operand)))
       *operand = rest;
   Type element = tensorOf(v).getElementType();
   q = castTo(q, element);
   k = castTo(k, element);
-  std::string queryText(1, query), keyText(1, key);
+  const std::string query(1, found.query), key(1, found.key),
+      allHeads = found.heads + found.group;
+  MaskScoresOp mask = found.mask;
   auto attention = AttentionOp::create(
       builder, op->getLoc(),
-      bring(q, queries, batch, queryText, allHeads, sizes),
-      bring(k, keys, batch, keyText, heads, sizes),
-      bring(v, values, batch, keyText, heads, valueSizes), ValueRange(),
+      bring(q, found.queries, query, allHeads, found.size),
+      bring(k, found.keys, key, found.heads, found.size),
+      bring(v, found.values, key, found.heads, found.valueSize), ValueRange(),
       mask ? AttentionMask::Causal : AttentionMask::None,
       /*full_count=*/false, ContextAttr(), RequestsAttr(),
       mask ? mask.getWindowAttr() : SymExpr(), SymExpr(), /*capped=*/false,
       /*alibi=*/false, /*prefix=*/SymExpr(), /*pairs=*/SymExpr(),
       /*compressed=*/SymExpr(), /*past=*/SymExpr());
   // Back to the order and the heads of the second product.
-  std::string order = batch + queryText + allHeads + valueSizes;
-  std::string before =
-      write(batch) + write(queryText) + write(allHeads) + write(valueSizes);
+  std::string order = found.batch + query + allHeads + found.valueSize;
+  std::string before = writeGroup(found.batch) + writeGroup(query) +
+                       writeGroup(allHeads) + writeGroup(found.valueSize);
   return rearrange(attention.getResult(), toPattern(before, order),
-                   toPattern(second.result, order),
+                   toPattern(found.second.result, order),
                    tensorOf(mix.getResult()).getDims());
 }

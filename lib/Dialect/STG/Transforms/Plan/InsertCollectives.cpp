@@ -48,13 +48,19 @@ struct Layout {
 
   bool operator==(const Layout &other) const {
     return llvm::all_of_zip(dims, other.dims, isSameSet) &&
-           isSameSet(partial, other.partial);
+           isSameSet(partial, other.partial) && isCombinedLike(other);
   }
   bool operator!=(const Layout &other) const { return !(*this == other); }
 
   static bool isSameSet(const AxisNames &lhs, const AxisNames &rhs) {
     return lhs.size() == rhs.size() &&
            std::is_permutation(lhs.begin(), lhs.end(), rhs.begin());
+  }
+
+  /// True if partial results of both are combined alike, or if one has none.
+  bool isCombinedLike(const Layout &other) const {
+    return partial.empty() || other.partial.empty() ||
+           partialKind == other.partialKind;
   }
 
   /// The dimension that is sharded over the axis.
@@ -74,7 +80,7 @@ struct InsertCollectives : stg::impl::InsertCollectivesBase<InsertCollectives> {
 /// Rewrites one function to the local level.
 class Localizer {
 public:
-  Localizer(MeshOp op)
+  explicit Localizer(MeshOp op)
       : declaration(op), mesh(op.getMesh()), rewriter(mesh.getContext()) {}
   /// Replaces what can compute with a factor sharded only in parts.
   LogicalResult decompose(func::FuncOp function);
@@ -401,9 +407,9 @@ FailureOr<Value> Localizer::reshard(Value value, SymTensorType global,
 
 /// A whole value cannot become partial sums.
 static bool canReshard(const Layout &from, const Layout &to) {
-  return llvm::all_of(to.partial, [&](StringAttr axis) {
-    return llvm::is_contained(from.partial, axis);
-  });
+  return from.isCombinedLike(to) && llvm::all_of(to.partial, [&](StringAttr a) {
+           return llvm::is_contained(from.partial, a);
+         });
 }
 
 SymTensorType Localizer::getPlannedType(Value value) {

@@ -94,8 +94,7 @@ static bool isGate(Operation *op) {
 }
 
 static bool isMixer(Operation *op) {
-  return isa<AttentionOp, CausalConvOp, SelectiveScanOp, LinearScanOp,
-             DecayingMeanOp, SsdOp, GatedDeltaRuleOp>(op);
+  return isa<AttentionOpInterface, RecurrentOpInterface>(op);
 }
 
 ModuleFinder::ModuleFinder(ScanOpInterface scan) : body(&scan.getLoopBlock()) {
