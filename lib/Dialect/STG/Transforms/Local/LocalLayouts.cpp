@@ -67,23 +67,35 @@ static void transferFactor(const ShardingRule &rule, unsigned factor,
   }
 }
 
-/// The results if operands are the same on each device: the same, unless
-/// devices may compute different shares of a factor that is not in the
-/// operands, such as the vocabulary of an embedding's gradient.
-static SmallVector<AxisState, 2> transferWhole(const OpFacts &op) {
+/// The results if operands are the same on each device, or have equal elements:
+/// the same, unless devices may compute different shares of a factor that is in
+/// none of the former, such as the vocabulary of an embedding's gradient, or
+/// the batch where the gradient of a mean is multiplied with a parameter.
+static SmallVector<AxisState, 2> transferWhole(const OpFacts &op,
+                                               ArrayRef<AxisState> operands) {
   const ShardingRule &rule = op.rule;
+  auto isOfWhole = [&](unsigned factor) {
+    return llvm::any_of(llvm::zip_equal(rule.operands, operands), [&](auto it) {
+      auto [tensor, state] = it;
+      return state.kind >= AxisState::Whole && runsOver(tensor, factor);
+    });
+  };
+  // A device sums its share of what only constants have, and makes its share
+  // of what no operand has.
+  auto mayBeShare = [&](unsigned factor, const TensorFactors &result) {
+    bool isOfOperand = llvm::any_of(rule.operands, [&](const auto &tensor) {
+      return runsOver(tensor, factor);
+    });
+    return rule.factors[factor].kind == FactorKind::Shardable &&
+           !llvm::is_contained(op.wholeFactors, factor) && !isOfWhole(factor) &&
+           (isOfOperand || runsOver(result, factor));
+  };
   SmallVector<AxisState, 2> results;
   for (const TensorFactors &tensor : rule.results) {
-    bool isChosen = llvm::any_of(tensor, [&](const auto &factors) {
-      return llvm::any_of(factors, [&](unsigned factor) {
-        return rule.factors[factor].kind == FactorKind::Shardable &&
-               !llvm::is_contained(op.wholeFactors, factor) &&
-               llvm::none_of(rule.operands, [&](const TensorFactors &operand) {
-                 return runsOver(operand, factor);
-               });
-      });
-    });
-    results.push_back({isChosen ? AxisState::Unknown : AxisState::Whole});
+    bool isShare = llvm::any_of(
+        llvm::seq<unsigned>(0, rule.factors.size()),
+        [&](unsigned factor) { return mayBeShare(factor, tensor); });
+    results.push_back({isShare ? AxisState::Unknown : AxisState::Whole});
   }
   return results;
 }
@@ -114,7 +126,7 @@ SmallVector<AxisState, 2> stg::transferAxis(const OpFacts &op,
   if (all.kind < AxisState::Whole)
     return fill({op.isElementwise ? AxisState::Constant : AxisState::Unknown});
   if (all.kind == AxisState::Whole)
-    return transferWhole(op);
+    return transferWhole(op, operands);
   if (op.isLinear && all == AxisState::getPartial(ReduceKind::Sum))
     return fill(all);
   // One operand is a partial sum, as a factor of a product, the others are the
@@ -125,7 +137,7 @@ SmallVector<AxisState, 2> stg::transferAxis(const OpFacts &op,
           return operand.index() == linear ||
                  operand.value().kind <= AxisState::Whole;
         })) {
-      SmallVector<AxisState, 2> results = transferWhole(op);
+      SmallVector<AxisState, 2> results = transferWhole(op, operands);
       for (AxisState &state : results)
         if (state.kind == AxisState::Whole)
           state = operands[linear];

@@ -23,6 +23,7 @@ StageAssignment::StageAssignment(func::FuncOp program, ArrayRef<int64_t> layers,
                                  const GradientFlow &gradients)
     : program(program), layers(layers), deviceOf(deviceOf), builder(program),
       none(deviceOf.size()) {
+  keepResults();
   moveToBackward();
   collectGradientSums(gradients);
 }
@@ -34,6 +35,19 @@ LogicalResult StageAssignment::run() {
 //===----------------------------------------------------------------------===//
 // Who holds what
 //===----------------------------------------------------------------------===//
+
+/// What the program gives, such as a loss, no task does: without a reader it
+/// would be removed.
+void StageAssignment::keepResults() {
+  Operation *terminator = program.getBody().front().getTerminator();
+  builder.setInsertionPoint(terminator);
+  for (Value result : terminator->getOperands())
+    if (Operation *op = result.getDefiningOp(); op && isMade(result)) {
+      auto keep = KeepOp::create(builder, op->getLoc(), result, Value());
+      copyOrigin(op, keep);
+    }
+  builder.setInsertionPointToStart(&program.getBody().front());
+}
 
 /// A gradient that is exchanged before backward does more with it, such as to
 /// shard it, is exchanged in each micro-batch.
@@ -294,12 +308,15 @@ LogicalResult StageAssignment::assignScan(ScanOpInterface scan) {
 void StageAssignment::assignSums(ScanOpInterface scan, const BitVector &set) {
   for (const CarriedValue &sum : getCarriedValues(scan)) {
     if (!parameterSums.contains(sum.result)) {
-      // The sum of other layers may go on from it.
-      bool goesOn = llvm::any_of(sum.result.getUsers(), [](Operation *user) {
-        return isa<ScanOpInterface>(user);
-      });
       SmallVector<Operation *> summands = getSummands(sum);
-      if (summands.empty() || goesOn)
+      if (summands.empty())
+        continue;
+      if (getStages(sum.init->get()).any() && isFromEarlier(scan, sum, set))
+        addInitBehind(scan, sum, summands.back());
+      // The sum of other layers may go on from it.
+      if (llvm::any_of(sum.result.getUsers(), [](Operation *user) {
+            return isa<ScanOpInterface>(user);
+          }))
         continue;
       auto made = makers.find(getOrigin(summands.back()).name);
       if (made != makers.end() && getStages(made->second).any())
@@ -311,6 +328,30 @@ void StageAssignment::assignSums(ScanOpInterface scan, const BitVector &set) {
       continue;
     addPart(sum.result, getSummands(sum).back());
   }
+}
+
+/// True if a sum begins with what a stage has that executes none of the first
+/// layers of backward, but comes later: the gradient of another reader of a
+/// value, such as a second loss of what an encoder makes.
+bool StageAssignment::isFromEarlier(ScanOpInterface scan,
+                                    const CarriedValue &sum,
+                                    const BitVector &set) const {
+  return scan.getReverse() && isSum(sum) &&
+         getStages(sum.init->get()).find_first() < set.find_last();
+}
+
+/// Adds it behind the layers instead, which begin with zero.
+void StageAssignment::addInitBehind(ScanOpInterface scan,
+                                    const CarriedValue &sum, Operation *like) {
+  OpBuilder::InsertionGuard guard(builder);
+  Value init = sum.init->get(), rest = sum.result;
+  builder.setInsertionPoint(scan);
+  sum.init->set(makeZero(init));
+  builder.setInsertionPointAfter(scan);
+  auto total = AddOp::create(builder, like->getLoc(), rest, init);
+  copyOrigin(like, total);
+  setRole(total, Role::Add);
+  rest.replaceAllUsesExcept(total, total);
 }
 
 /// Immediates are held by all stages.
@@ -493,11 +534,18 @@ SmallVector<Operation *> StageAssignment::getParameterUsers(Value value) {
 }
 
 /// An op of the forward pass that reads only inputs and parameters, where
-/// forward first reads what it makes: its backward is there, too.
+/// forward first reads what it makes, or in the first stage if that is a result
+/// of the program: its backward is there, too.
 void StageAssignment::assignFloatingForward(Operation *op) {
   if (getSection(op) != Section::Forward || isMadeByReaders(op))
     return;
   int first = getUserStages(llvm::to_vector(op->getUsers())).find_first();
+  if (first < 0 && llvm::any_of(
+                       op->getUsers(),
+                       [](Operation *user) {
+                         return user->hasTrait<OpTrait::IsTerminator>();
+                       }))
+    first = 0;
   if (first < 0)
     return;
   setStage(op, first);

@@ -24,6 +24,7 @@
 namespace stg {
 
 class GradientFlow;
+struct CarriedValue;
 
 /// A collective whose operands have nothing to do with each other: each stage
 /// executes it on those that it holds.
@@ -91,11 +92,16 @@ private:
 
   // Ops.
   llvm::LogicalResult assignStages();
+  void keepResults();
   void moveToBackward();
   void collectEnds(ScanOpInterface first, ScanOpInterface last);
   llvm::LogicalResult assignOp(mlir::Operation *op);
   llvm::LogicalResult assignScan(ScanOpInterface scan);
   void assignSums(ScanOpInterface scan, const llvm::BitVector &set);
+  bool isFromEarlier(ScanOpInterface scan, const CarriedValue &sum,
+                     const llvm::BitVector &set) const;
+  void addInitBehind(ScanOpInterface scan, const CarriedValue &sum,
+                     mlir::Operation *like);
   mlir::Value makeZero(mlir::Value like);
   llvm::LogicalResult assignForward(mlir::Operation *op);
   llvm::LogicalResult assignBackward(mlir::Operation *op);
