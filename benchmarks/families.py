@@ -262,6 +262,7 @@ CONFIGS = {
     "gpt_oss": decoder(**SIZE, **WINDOW, num_local_experts=8, num_experts_per_tok=2),
     "gptj": few(rotary_dim=4),
     "granite": decoder(),
+    "hiera": {"architectures": ["HieraForImageClassification"], "embed_dim": 32, "image_size": [64, 64], "depths": [2, 3, 3, 3], "num_heads": [8, 8, 8, 8]},
     "granite4_vision": {"text_config": decoder(max_position_embeddings=64), "downsample_rate": "1/2", "deepstack_layer_map": [[1, 3], [3, 2], [5, 1], [-1, 0]], "spatial_target_layers": [4, 5, 6, 7],
                         "vision_config": VISION | {"model_type": "siglip_vision_model", "image_size": 32, "patch_size": 8}, "qformer_config": {"num_attention_heads": 8, "intermediate_size": 48}},
     "granite_speech": {"text_config": decoder(), "encoder_config": {"input_dim": 16, "num_layers": 8, "hidden_dim": 32, "num_heads": 8, "feedforward_mult": 2, "output_dim": 8,
@@ -624,7 +625,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "exaone4_5", "glm_ocr", "glmasr", "lighton_ocr", "internvl_chat_phi3", "llava_next_qwen2", "mistral3_qwen3", "paligemma_gemma2", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
               "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech",
               "big_bird", "clap", "detr", "lilt", "muse_glimmer", "owlv2", "owlvit", "pvt_v2", "table-transformer", "timesformer", "xlnet",
-              "kosmos-2", "clipseg", "csm", "granite4_vision", "longt5", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
+              "kosmos-2", "clipseg", "csm", "granite4_vision", "hiera", "longt5", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip", "clap")
 # What is made of parameters alone, such as heads of relative positions, or of a condition of the whole batch, each rank makes for

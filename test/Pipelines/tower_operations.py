@@ -269,6 +269,18 @@ def prompted(D, part, tokens, positions, f, L, masks, quality):
     return L * layer + between(tokens, positions) + larger + networks + 2 * masks * D // 8 * 16 * positions
 
 
+def hiera(C, depths, side=56, classes=1000):
+    """Attention of units of 64, then 16 positions, then of all; of each square one query in the first layer of a stage, whose matrices read
+    four positions."""
+    n, total = side * side, 2 * side * side * 147 * C
+    for stage, (depth, first, rest) in enumerate(zip(depths, (0, 64, 16, n // 16), (64, 16, n // 16, n // 64))):
+        if stage:
+            total += 16 * n * C * C + 4 * n // 4 * first * 2 * C + n // 4 * 18 * (2 * C) ** 2
+            n, C, depth = n // 4, 2 * C, depth - 1
+        total += depth * (24 * n * C * C + 4 * n * rest * C)
+    return total + 2 * C * classes
+
+
 def davit(widths, depths, groups, side, window):
     """In each layer four convolutions of each channel, two networks, and attention in windows and of the channels of each group."""
     total, before, size, step = 0, 3, 7, 4
@@ -698,6 +710,8 @@ def main():
         "long-t5-local-base": 12 * (8 * 4096 * 768**2 + 4 * 4096 * 384 * 768) + two_stacks(4096, 4096, 768, 12, 12, 64, 32128, 0, 12) + 24 * 6 * 4096 * 768 * 2048,
         "long-t5-tglobal-base": 12 * (8 * 4096 * 768**2 + 4 * 4096 * (384 + 256) * 768 + 2 * 4096 * 256 * 768 + 4 * 256 * 768**2)
         + two_stacks(4096, 4096, 768, 12, 12, 64, 32128, 0, 12) + 24 * 6 * 4096 * 768 * 2048,
+        "hiera-tiny-224": hiera(96, (1, 2, 7, 2)),
+        "hiera-base-224": hiera(96, (2, 3, 16, 3)),
         "tapas-base": layers(12, 1024, 768, 3072) + 2 * 768**2,
         # Words and entities have two rows of queries each, and both have a loss.
         "luke-base": layers(12, 544, 768, 3072) + 12 * 2 * 544 * 768**2 + 2 * 32 * 256 * 768 + 2 * 768**2 + 2 * 512 * 768 * (768 + 50267) + 2 * 32 * 256 * (768 + 500000),

@@ -2024,8 +2024,21 @@ def aimv2(c):
     return linear(c["num_channels"] * c["patch_size"] ** 2, D) + D + positions + c["num_hidden_layers"] * layer + D + head
 
 
+def hiera(c):
+    """Overlapping patches with learned positions; the first layer of each stage but the first has a matrix beside attention, to twice the width."""
+    c = {"embed_dim": 96, "image_size": [224, 224], "patch_size": [7, 7], "patch_stride": [4, 4], "depths": [2, 3, 16, 3], "mlp_ratio": 4, "num_channels": 3} | c
+    C, (rows, columns) = c["embed_dim"], [size // stride for size, stride in zip(c["image_size"], c["patch_stride"])]
+    total = linear(c["num_channels"] * c["patch_size"][0] ** 2, C) + rows * columns * C + c["depths"][0] * block(C, int(C * c["mlp_ratio"]))
+    for depth in c["depths"][1:]:
+        before, C = C, 2 * C
+        F = int(C * c["mlp_ratio"])
+        total += norm(before) + linear(before, C) + linear(before, 3 * C) + linear(C, C) + norm(C) + linear(C, F) + linear(F, C) + (depth - 1) * block(C, F)
+    return total + norm(C) + (linear(C, classes(c)) if kind_of(c) == "ForImageClassification" else 0)
+
+
 FAMILIES = {
     # Texts.
+    "hiera": hiera,
     "aimv2_vision_model": aimv2,
     "longt5": longt5,
     "granite4_vision": granite4_vision,

@@ -1440,7 +1440,15 @@ def draw_aimv2(draw):
         key: draw.choice([True, False]) for key in ["qkv_bias", "mlp_bias", "use_head", "is_native"]}
 
 
+def draw_hiera(draw):
+    heads, stride, units = draw.choice([1, 2]), draw.choice([2, 4]), [draw.randint(1, 2) for _ in range(2)]
+    return labels(draw) | of_kind(draw, "Hiera", "Model", "ForImageClassification") | {
+        "embed_dim": 8 * heads, "num_heads": [heads, 2 * heads, draw.choice([2, 4]), 4], "depths": [draw.randint(1, 3) for _ in range(4)], "mlp_ratio": draw.choice([2, 4, 1.5]),
+        "num_channels": draw.choice([1, 3]), "image_size": [8 * stride * n for n in units], "patch_stride": [stride, stride], "patch_size": [2 * stride - 1] * 2, "patch_padding": [stride - 1] * 2}
+
+
 DRAWS = {
+    "hiera": draw_hiera,
     "aimv2_vision_model": draw_aimv2,
     "longt5": draw_longt5,
     "granite4_vision": draw_granite4_vision,
