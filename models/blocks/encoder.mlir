@@ -15,6 +15,7 @@ stg.symbol @DS "width of a shape"
 stg.symbol @VP "pronunciations of tokens"
 stg.symbol @DP "width of a pronunciation"
 stg.symbol @Y = 2 "classes"
+stg.symbol @CQ = 4 "choices of a question"
 
 !ids = !stg.tensor<[B, S], i32>
 !mask = !stg.tensor<[B, S], f32>
@@ -28,6 +29,7 @@ stg.symbol @Y = 2 "classes"
 !first = !stg.tensor<[B, 1, D], bf16>
 !logits = !stg.tensor<[B, S, V], bf16>
 !classes = !stg.tensor<[B, Y], bf16>
+!choices = !stg.tensor<[B = B/CQ, _ = CQ], bf16>
 !table = !stg.tensor<[V, D], bf16>
 !places = !stg.tensor<[PB, D], bf16>
 !joined = !stg.tensor<[B, S, D + DS + DP], bf16>
@@ -195,6 +197,18 @@ stg.block @class_loss(%x: !row, %labels: !one) -> !loss {
   }
   %loss, %probs = stg.cross_entropy %l, %labels <"class_loss"> : !classes, !one
   stg.return %loss : !loss
+}
+
+// The loss of a choice: sequences of one question follow one another, each with a number, the largest of
+// which says what is chosen.
+stg.block @choice_loss(%x: !row, %chosen: !stg.tensor<[B = B/CQ], i32>) -> !stg.tensor<[B = B/CQ], f32> {
+  %w = stg.param "classifier" : !stg.tensor<[D, 1], bf16>
+  %p = stg.einsum "bd,di->bi" %x, %w : !row, !stg.tensor<[D, 1], bf16>
+  %b = stg.param "classifier_bias" : !stg.tensor<[1], bf16>
+  %s = stg.bias_add %p, %b : !stg.tensor<[B, 1], bf16>, !stg.tensor<[1], bf16>
+  %c = stg.rearrange "(qc)()->qc" %s <"choices"> : !stg.tensor<[B, 1], bf16> -> !choices
+  %loss, %probs = stg.cross_entropy %c, %chosen <"choice_loss"> : !choices, !stg.tensor<[B = B/CQ], i32>
+  stg.return %loss : !stg.tensor<[B = B/CQ], f32>
 }
 
 // The second token of each sequence.
