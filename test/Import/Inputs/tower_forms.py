@@ -252,7 +252,8 @@ def albert(c):
     total, masked = narrow_bert(c)
     total += c.get("num_hidden_groups", 1) * c.get("inner_group_num", 1) * block(D, c["intermediate_size"])
     total += masked if kind in ("AlbertForMaskedLM", "AlbertForPreTraining") else 0
-    total += linear(D, D) if kind != "AlbertForMaskedLM" else 0
+    total += linear(D, D) if kind not in ("AlbertForMaskedLM", "AlbertForTokenClassification", "AlbertForQuestionAnswering") else 0
+    total += of_tokens(D, c)
     total += linear(D, 2) if kind == "AlbertForPreTraining" else 0
     return total + (linear(D, classes(c)) if kind == "AlbertForSequenceClassification" else 0)
 
@@ -277,11 +278,13 @@ def t5(c):
     decoder = c.get("num_decoder_layers") or encoder
     bias = c.get("relative_attention_num_buckets", 32) * c.get("num_heads", 8)
     total = V * D + encoder * (attention + network) + D + bias
-    if (c.get("architectures") or [""])[0] == "T5EncoderModel":
-        return total
+    if (c.get("architectures") or [""])[0] in ("T5EncoderModel", "T5ForTokenClassification"):
+        return total + of_tokens(D, c)
     total += decoder * (2 * attention + network) + D + bias
-    if (c.get("architectures") or [""])[0] == "T5Model":
-        return total
+    if kind_of(c) == "ForSequenceClassification":
+        return total + linear(D, D) + linear(D, classes(c))
+    if (c.get("architectures") or [""])[0] in ("T5Model", "T5ForQuestionAnswering"):
+        return total + of_tokens(D, c)
     return total + (0 if c.get("tie_word_embeddings", True) else V * D)
 
 
@@ -497,7 +500,7 @@ def umt5(c):
     """mT5 with a table of relative positions in each layer, not in each stack."""
     c = {"d_ff": 1024, "num_layers": 8, "num_heads": 6, "vocab_size": 250112, "feed_forward_proj": "gated-gelu"} | c
     kind, layers = (c.get("architectures") or ["UMT5ForConditionalGeneration"])[0], c["num_layers"]
-    if kind == "UMT5EncoderModel":
+    if kind in ("UMT5EncoderModel", "UMT5ForTokenClassification"):
         more = layers - 1
     else:
         more = layers + (c.get("num_decoder_layers") or layers) - 2
@@ -1605,6 +1608,7 @@ def roformer(c):
     total += c.get("num_hidden_layers", 12) * block(D, c.get("intermediate_size", 3072))
     if kind == "ForMaskedLM":
         total += linear(D, E) + norm(E) + V + (0 if c.get("tie_word_embeddings", True) else V * E)
+    total += {"ForTokenClassification": linear(D, classes(c)), "ForQuestionAnswering": linear(D, 2)}.get(kind, 0)
     return total + (linear(D, D) + linear(D, classes(c)) if kind == "ForSequenceClassification" else 0)
 
 
@@ -1620,10 +1624,10 @@ def rembert(c):
 
 
 def layoutlm(c):
-    """BERT with four tables of places; the pooler is there for words that are masked, too."""
+    """BERT with four tables of places; the pooler is there whatever reads it."""
     D, kind = c.get("hidden_size", 768), kind_of(c)
     total = bert(c | {"architectures": ["Bert" + kind]}) + 4 * c.get("max_2d_position_embeddings", 1024) * D
-    return total + (linear(D, D) if kind == "ForMaskedLM" else 0)
+    return total + (linear(D, D) if kind in ("ForMaskedLM", "ForTokenClassification", "ForQuestionAnswering") else 0)
 
 
 def ernie_m(c):

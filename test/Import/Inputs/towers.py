@@ -133,7 +133,7 @@ def draw_camembert(draw):
 
 
 def draw_albert(draw):
-    kinds = ["Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification"]
+    kinds = ["Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", *OF_TOKENS]
     groups = draw.randint(1, 3)
     return draw_bert(draw) | {
         "architectures": ["Albert" + draw.choice(kinds)], "embedding_size": draw.choice([4, 12]),
@@ -192,9 +192,10 @@ def draw_t5(draw):
             "architectures": [draw.choice(["T5ForConditionalGeneration", "T5EncoderModel", "T5Model"])]}
 
 
-def draw_mt5(draw):
-    kinds = ["MT5ForConditionalGeneration", "MT5EncoderModel", "MT5Model"]
-    return draw_t5(draw) | {"architectures": [draw.choice(kinds)]}
+def with_heads(draw, config, prefix):
+    """One of T5's classes: a decoder that writes, one whose last token or all of whose tokens are read, or an encoder of these."""
+    kinds = ["ForConditionalGeneration", "EncoderModel", "Model", "ForSequenceClassification", *OF_TOKENS]
+    return config | labels(draw) | of_kind(draw, prefix, *kinds)
 
 
 def draw_switch_transformers(draw):
@@ -316,7 +317,7 @@ def draw_xlm_roberta_xl(draw):
 
 
 def draw_esm(draw):
-    sizes = draw_bert(draw) | of_kind(draw, "Esm", "Model", "ForMaskedLM", "ForSequenceClassification")
+    sizes = draw_bert(draw) | of_kind(draw, "Esm", "Model", "ForMaskedLM", "ForSequenceClassification", "ForTokenClassification")
     del sizes["type_vocab_size"]
     return sizes | {"position_embedding_type": draw.choice(["absolute", "rotary"]), "emb_layer_norm_before": draw.choice([None, False, True]),
                     "token_dropout": draw.random() < 0.5}
@@ -361,10 +362,6 @@ def draw_modernbert_decoder(draw):
     for key in ("num_labels", "id2label"):
         sizes.pop(key, None)
     return sizes | {"architectures": ["ModernBertDecoderForCausalLM"]}
-
-
-def draw_umt5(draw):
-    return draw_t5(draw) | of_kind(draw, "UMT5", "ForConditionalGeneration", "EncoderModel", "Model")
 
 
 def draw_deit(draw):
@@ -1131,7 +1128,7 @@ def draw_mllama(draw):
 
 
 def draw_roformer(draw):
-    return draw_bert(draw) | of_kind(draw, "RoFormer", "Model", "ForMaskedLM", "ForSequenceClassification") | {
+    return draw_bert(draw) | of_kind(draw, "RoFormer", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS) | {
         "embedding_size": draw.choice([None, 4, 12])}
 
 
@@ -1141,12 +1138,12 @@ def draw_rembert(draw):
 
 
 def draw_layoutlm(draw):
-    return draw_bert(draw) | of_kind(draw, "LayoutLM", "Model", "ForMaskedLM", "ForSequenceClassification") | {
+    return draw_bert(draw) | of_kind(draw, "LayoutLM", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS) | {
         "max_2d_position_embeddings": draw.randint(2, 40)}
 
 
 def draw_ernie_m(draw):
-    return draw_bert(draw) | of_kind(draw, "ErnieM", "Model", "ForSequenceClassification")
+    return draw_bert(draw) | of_kind(draw, "ErnieM", "Model", "ForSequenceClassification", *OF_TOKENS)
 
 
 def draw_dream(draw):
@@ -1243,7 +1240,7 @@ def draw_roberta_prelayernorm(draw):
 
 
 def draw_roc_bert(draw):
-    return draw_bert(draw) | of_kind(draw, "RoCBert", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification") | {
+    return draw_bert(draw) | of_kind(draw, "RoCBert", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", *OF_TOKENS) | {
         "shape_vocab_size": draw.randint(3, 20), "shape_embed_dim": draw.choice([4, 6]),
         "pronunciation_vocab_size": draw.randint(3, 20), "pronunciation_embed_dim": draw.choice([4, 10])}
 
@@ -1478,8 +1475,8 @@ DRAWS = {
     "xlm-roberta": draw_xlm_roberta, "xlm-roberta-xl": draw_xlm_roberta_xl,
     # Two sequences.
     "bart": draw_bart, "blenderbot": draw_bart, "blenderbot-small": draw_bart, "m2m_100": draw_bart,
-    "marian": draw_bart, "mbart": lambda draw: draw_bart(draw) | of_texts(draw, "MBart"), "mt5": draw_mt5, "pegasus": draw_bart, "plbart": lambda draw: draw_bart(draw) | of_texts(draw, "PLBart"), "t5": draw_t5,
-    "umt5": draw_umt5, "whisper": draw_whisper,
+    "marian": draw_bart, "mbart": lambda draw: draw_bart(draw) | of_texts(draw, "MBart"), "mt5": lambda draw: with_heads(draw, draw_t5(draw), "MT5"), "pegasus": draw_bart, "plbart": lambda draw: draw_bart(draw) | of_texts(draw, "PLBart"), "t5": lambda draw: with_heads(draw, draw_t5(draw), "T5"),
+    "umt5": lambda draw: with_heads(draw, draw_t5(draw), "UMT5"), "whisper": draw_whisper,
     "vision-encoder-decoder": draw_trocr, "moonshine": draw_moonshine, "musicgen_decoder": draw_musicgen, "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
     # Images and sound.
     "clap": draw_clap, "owlvit": draw_owlvit, "owlv2": draw_owlv2, "timesformer": draw_timesformer, "pvt_v2": draw_pvt_v2, "dinov3_convnext": draw_dinov3_convnext, "detr": draw_detr,
