@@ -68,6 +68,32 @@ stg.block @row_attention_pool(%x: !stream) -> !row {
   stg.return %y : !row
 }
 
+// A learned query reads normalized tokens, without a matrix behind what attention gives, which is added to
+// it, and a feed-forward network is behind that (V-JEPA 2).
+stg.block @query_attention_pool(%x: !stream) -> !row {
+  %p = stg.param "probe" : !stg.tensor<[NQ, D], bf16>
+  %all = stg.broadcast dim 0 %p <"probes"> : !stg.tensor<[NQ, D], bf16> -> !picked
+  %wn = stg.param "read_norm.weight" : !vector
+  %bn = stg.param "read_norm.bias" : !vector
+  %n, %mean, %rstd = stg.layer_norm %x, %wn, %bn <"read_norm"> : !stream, !vector, !vector
+  %wq = stg.param "q_proj" : !stg.tensor<[D, H, E], bf16>
+  %pq = stg.einsum "bsd,dhe->bshe" %all, %wq : !picked, !stg.tensor<[D, H, E], bf16>
+  %bq = stg.param "q_bias" : !stg.tensor<[H, E], bf16>
+  %q = stg.bias_add %pq, %bq : !query, !stg.tensor<[H, E], bf16>
+  %wkv = stg.param "kv_proj" : !stg.tensor<[D, 2*H, E], bf16>
+  %pkv = stg.einsum "bsd,dhe->bshe" %n, %wkv : !stream, !stg.tensor<[D, 2*H, E], bf16>
+  %bkv = stg.param "kv_bias" : !stg.tensor<[2*H, E], bf16>
+  %kv = stg.bias_add %pkv, %bkv : !stg.tensor<[B, S, 2*H, E], bf16>, !stg.tensor<[2*H, E], bf16>
+  %k, %v = stg.split dim 2 %kv : !stg.tensor<[B, S, 2*H, E], bf16> -> !keys, !keys
+  %a, %lse = stg.attention none %q, %k, %v <"attention"> : !query, !keys, !keys
+  %j = stg.rearrange "bshe->bs(he)" %a <"joined_heads"> : !query -> !picked
+  %o = stg.add %all, %j <"attention_residual"> : !picked, !picked
+  %f = stg.call @feed_forward_layer(%o) {S as NQ, norm = "layer", gated = false, ffn_bias = true} : (!picked) -> !picked
+  %r = stg.slice dim 1 %f {from = #sym.expr<0>} <"first_row"> : !picked -> !first
+  %y = stg.rearrange "b()d->bd" %r <"row"> : !first -> !row
+  stg.return %y : !row
+}
+
 // The same as the first, executed, but read by nobody.
 stg.block @unread_attention_pool(%x: !stream) -> !stream {
   %r = stg.call @attention_pool(%x) : (!stream) -> !row

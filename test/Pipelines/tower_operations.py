@@ -710,6 +710,10 @@ def main():
         "long-t5-local-base": 12 * (8 * 4096 * 768**2 + 4 * 4096 * 384 * 768) + two_stacks(4096, 4096, 768, 12, 12, 64, 32128, 0, 12) + 24 * 6 * 4096 * 768 * 2048,
         "long-t5-tglobal-base": 12 * (8 * 4096 * 768**2 + 4 * 4096 * (384 + 256) * 768 + 2 * 4096 * 256 * 768 + 4 * 256 * 768**2)
         + two_stacks(4096, 4096, 768, 12, 12, 64, 32128, 0, 12) + 24 * 6 * 4096 * 768 * 2048,
+        # The predictor reads all places and predicts all of them; what says a class reads all with one query, behind three layers.
+        "vjepa2-vitl-fpc64-256": 2 * 8192 * 1536 * 1024 + layers(24, 8192, 1024, 4096) + 2 * 2 * 8192 * 1024 * 384 + layers(12, 16384, 384, 1536),
+        "vjepa2-vitl-fpc16-256-ssv2": 2 * 2048 * 1536 * 1024 + layers(27, 2048, 1024, 4096) + 2 * 2 * 2048 * 1024**2 + 4 * 2048 * 1024
+        + (2 + 16) * 1024**2 + 2 * 1024 * 174,
         "hiera-tiny-224": hiera(96, (1, 2, 7, 2)),
         "hiera-base-224": hiera(96, (2, 3, 16, 3)),
         "tapas-base": layers(12, 1024, 768, 3072) + 2 * 768**2,

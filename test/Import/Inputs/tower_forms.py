@@ -2040,8 +2040,21 @@ def hiera(c):
     return total + norm(C) + (linear(C, classes(c)) if kind_of(c) == "ForImageClassification" else 0)
 
 
+def vjepa2(c):
+    """Tubes and layers without learned positions; a narrower predictor behind them, of whose learned tokens one is read, or three
+    layers and a query without a matrix behind its attention, whose networks are four times as wide as they are."""
+    c = {"hidden_size": 1024, "num_hidden_layers": 24, "mlp_ratio": 4, "patch_size": 16, "tubelet_size": 2, "in_chans": 3, "pred_hidden_size": 384, "pred_mlp_ratio": 4} | c
+    D, P, bias = c["hidden_size"], c["pred_hidden_size"], c.get("qkv_bias", True)
+    total = linear(c["in_chans"] * c["tubelet_size"] * c["patch_size"] ** 2, D) + c["num_hidden_layers"] * block(D, int(D * c["mlp_ratio"]), bias) + norm(D)
+    if kind_of(c) == "ForVideoClassification":
+        query = D + linear(D, 3 * D) + 2 * norm(D) + linear(D, 4 * D) + linear(4 * D, D)
+        return total + c.get("num_pooler_layers", 3) * block(D, 4 * D) + query + linear(D, classes(c))
+    return total + linear(D, P) + P + c.get("pred_num_hidden_layers", 12) * block(P, int(P * c["pred_mlp_ratio"]), bias) + norm(P) + linear(P, D)
+
+
 FAMILIES = {
     # Texts.
+    "vjepa2": vjepa2,
     "hiera": hiera,
     "aimv2_vision_model": aimv2,
     "longt5": longt5,

@@ -1444,7 +1444,17 @@ def draw_hiera(draw):
         "num_channels": draw.choice([1, 3]), "image_size": [8 * stride * n for n in units], "patch_stride": [stride, stride], "patch_size": [2 * stride - 1] * 2, "patch_padding": [stride - 1] * 2}
 
 
+def draw_vjepa2(draw):
+    heads, narrow, side, frames = draw.choice([1, 2]), draw.choice([1, 2]), draw.choice([2, 4]), draw.choice([1, 2])
+    return labels(draw) | of_kind(draw, "VJEPA2", "Model", "ForVideoClassification") | {
+        "hidden_size": 8 * heads * draw.choice([1, 2]), "num_attention_heads": heads, "num_hidden_layers": draw.randint(1, 4), "mlp_ratio": draw.choice([2, 4, 1.5]),
+        "pred_hidden_size": 10 * narrow, "pred_num_attention_heads": narrow, "pred_num_hidden_layers": draw.randint(1, 4), "pred_mlp_ratio": draw.choice([2, 4, 1.5]),
+        "pred_num_mask_tokens": draw.choice([1, 10]), "num_pooler_layers": draw.randint(0, 3), "qkv_bias": draw.random() < 0.5, "in_chans": draw.choice([1, 3]),
+        "patch_size": side, "crop_size": side * draw.randint(1, 3) + 1, "tubelet_size": frames, "frames_per_clip": frames * draw.randint(1, 3)}
+
+
 DRAWS = {
+    "vjepa2": draw_vjepa2,
     "hiera": draw_hiera,
     "aimv2_vision_model": draw_aimv2,
     "longt5": draw_longt5,
