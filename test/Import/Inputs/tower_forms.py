@@ -2052,8 +2052,15 @@ def vjepa2(c):
     return total + linear(D, P) + P + c.get("pred_num_hidden_layers", 12) * block(P, int(P * c["pred_mlp_ratio"]), bias) + norm(P) + linear(P, D)
 
 
+def mlcd(c):
+    """Patches without a bias and a class token, between two norms that layers stand between; no positions are learned."""
+    c = {"hidden_size": 1664, "intermediate_size": 8192, "num_hidden_layers": 48, "image_size": 336, "patch_size": 14} | c
+    return patches(c)[1] * c["hidden_size"] + c["hidden_size"] + layers_of(c) + 2 * norm(c["hidden_size"])
+
+
 FAMILIES = {
     # Texts.
+    "mlcd_vision_model": mlcd,
     "vjepa2": vjepa2,
     "hiera": hiera,
     "aimv2_vision_model": aimv2,

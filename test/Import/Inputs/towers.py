@@ -1453,7 +1453,13 @@ def draw_vjepa2(draw):
         "patch_size": side, "crop_size": side * draw.randint(1, 3) + 1, "tubelet_size": frames, "frames_per_clip": frames * draw.randint(1, 3)}
 
 
+def draw_mlcd(draw):
+    sizes, heads = draw_clip_vision_model(draw), draw.choice([1, 2])
+    return sizes | {"architectures": ["MLCDVisionModel"], "hidden_size": 4 * heads * draw.choice([1, 3]), "num_attention_heads": heads}
+
+
 DRAWS = {
+    "mlcd_vision_model": draw_mlcd,
     "vjepa2": draw_vjepa2,
     "hiera": draw_hiera,
     "aimv2_vision_model": draw_aimv2,
