@@ -2058,8 +2058,20 @@ def mlcd(c):
     return patches(c)[1] * c["hidden_size"] + c["hidden_size"] + layers_of(c) + 2 * norm(c["hidden_size"])
 
 
+def pix2struct(c):
+    """Patches with tables of rows and of columns, gated networks and no biases but that of patches; a decoder as T5's."""
+    text = {"vocab_size": 50244, "hidden_size": 768, "d_ff": 2048, "num_layers": 12, "num_heads": 12, "relative_attention_num_buckets": 32} | c.get("text_config", {})
+    image = {"patch_embed_hidden_size": 768, "d_kv": 64, "d_ff": 2048, "num_hidden_layers": 12, "num_attention_heads": 12, "seq_len": 4096} | c.get("vision_config", {})
+    D, V = text["hidden_size"], text["vocab_size"]
+    total = linear(image["patch_embed_hidden_size"], D) + 2 * image["seq_len"] * D + D
+    total += image["num_hidden_layers"] * (4 * D * image["d_kv"] * image["num_attention_heads"] + 3 * D * image["d_ff"] + 2 * D)
+    total += text["num_layers"] * (8 * D * D + 3 * D * text["d_ff"] + 3 * D) + D + text["relative_attention_num_buckets"] * text["num_heads"]
+    return total + V * D * (1 if c.get("tie_word_embeddings", False) else 2)
+
+
 FAMILIES = {
     # Texts.
+    "pix2struct": pix2struct,
     "mlcd_vision_model": mlcd,
     "vjepa2": vjepa2,
     "hiera": hiera,

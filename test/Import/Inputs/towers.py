@@ -1458,7 +1458,17 @@ def draw_mlcd(draw):
     return sizes | {"architectures": ["MLCDVisionModel"], "hidden_size": 4 * heads * draw.choice([1, 3]), "num_attention_heads": heads}
 
 
+def draw_pix2struct(draw):
+    heads, head, tied = draw.choice([1, 2, 3]), draw.choice([4, 8]), draw.random() < 0.5
+    return {"tie_word_embeddings": tied,
+            "text_config": {"vocab_size": draw.randint(100, 999), "hidden_size": heads * head, "d_kv": head, "num_heads": heads, "d_ff": draw.randint(3, 99), "num_layers": draw.randint(1, 4),
+                            "relative_attention_num_buckets": draw.choice([8, 32]), "tie_word_embeddings": tied, "is_decoder": True},
+            "vision_config": {"patch_embed_hidden_size": draw.choice([12, 48]), "hidden_size": heads * head, "d_kv": draw.choice([4, 6]), "num_attention_heads": draw.choice([1, 3]),
+                              "d_ff": draw.randint(3, 99), "num_hidden_layers": draw.randint(1, 4), "seq_len": draw.randint(4, 40)}}
+
+
 DRAWS = {
+    "pix2struct": draw_pix2struct,
     "mlcd_vision_model": draw_mlcd,
     "vjepa2": draw_vjepa2,
     "hiera": draw_hiera,
