@@ -2069,8 +2069,16 @@ def pix2struct(c):
     return total + V * D * (1 if c.get("tie_word_embeddings", False) else 2)
 
 
+def splinter(c):
+    """BERT without a pooler; for each end of an answer two matrices with a norm, and one without a bias."""
+    D = c.get("hidden_size", 768)
+    ends = 2 * (2 * (linear(D, D) + norm(D)) + D * D) if kind_of(c) == "ForQuestionAnswering" else 0
+    return bert(c | {"architectures": ["BertModel"]}) - linear(D, D) + ends
+
+
 FAMILIES = {
     # Texts.
+    "splinter": splinter,
     "pix2struct": pix2struct,
     "mlcd_vision_model": mlcd,
     "vjepa2": vjepa2,

@@ -1467,7 +1467,12 @@ def draw_pix2struct(draw):
                               "d_ff": draw.randint(3, 99), "num_hidden_layers": draw.randint(1, 4), "seq_len": draw.randint(4, 40)}}
 
 
+def draw_splinter(draw):
+    return draw_encoder(draw) | of_kind(draw, "Splinter", "Model", "ForQuestionAnswering") | {"type_vocab_size": draw.randint(1, 4)}
+
+
 DRAWS = {
+    "splinter": draw_splinter,
     "pix2struct": draw_pix2struct,
     "mlcd_vision_model": draw_mlcd,
     "vjepa2": draw_vjepa2,
