@@ -229,10 +229,12 @@ static Error resolveHalves(Half &prefill, Half &decode,
   for (const StrategyInput *half : {&first, &*decode.request.decodeStrategy})
     if (Error error = checkHalf(*half))
       return error;
-  if (!first.isGiven(FieldId::mode))
-    if (Error error = first.set(getField(FieldId::mode),
-                                stringify(Mode::Prefill), GivenBy::Flag))
-      return error;
+  StrategyInput &firstFile = prefill.request.strategyFile;
+  for (StrategyInput *input : {&first, &firstFile})
+    if (!input->isGiven(FieldId::mode))
+      if (Error error = input->set(getField(FieldId::mode),
+                                   stringify(Mode::Prefill), GivenBy::Flag))
+        return error;
   if (first.values.mode != Mode::Prefill)
     return makeError(first.spell(getField(FieldId::mode)) +
                      " with --prefill-strategy: its ranks read "
@@ -246,9 +248,13 @@ static Error resolveHalves(Half &prefill, Half &decode,
   prefill.requests = std::move(*prompts);
   decode.requests = goOnWith(prefill.requests);
   decode.request.strategy = *decode.request.decodeStrategy;
+  decode.request.strategyFile = decode.request.decodeStrategyFile;
   bool isList = !prefill.result->strategy.values.requests.empty();
   if (Error error =
           setDecoding(decode.request.strategy, decode.requests, isList))
+    return error;
+  if (Error error = decode.request.strategyFile.set(
+          getField(FieldId::mode), stringify(Mode::Decode), GivenBy::Flag))
     return error;
   if (Error error = resolveHalf(decode, printer))
     return error;

@@ -63,8 +63,9 @@ Error TwoPlanFlags::finishPlans() {
   auto prefill = strategy.read(request.strategyFile, prefillStrategy);
   if (!prefill)
     return prefill.takeError();
-  StrategyInput file;
-  auto decode = strategy.read(file, decodeStrategy, StrategyInput::kDecodePlan);
+  request.decodeStrategyFile = StrategyInput();
+  auto decode = strategy.read(request.decodeStrategyFile, decodeStrategy,
+                              StrategyInput::kDecodePlan);
   if (!decode)
     return decode.takeError();
   request.strategy = std::move(*prefill);

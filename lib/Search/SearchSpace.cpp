@@ -69,6 +69,8 @@ private:
   };
 
   Error checkRequest();
+  bool isOfMesh(const Field &field) const;
+  bool mayLackEffect(const SearchAxis &axis) const;
   Error readVaried();
   Error giveVaried(StrategyInput &trial);
   Error addDefaults();
@@ -97,6 +99,8 @@ private:
   const StrategyInput &fixed;
   SearchSpace space;
   std::set<FieldId> defaults;
+  /// Whether there may be replicas of what ZeRO divides.
+  bool hasReplicas = false;
   /// Degrees whose product is the number of ranks.
   std::vector<size_t> meshAxes, restAxes;
   std::vector<uint8_t> current;
@@ -129,10 +133,28 @@ static bool isOfStep(FieldId id) {
 }
 
 /// What the mesh, and with it the facts of a strategy, follow from.
-static bool isOfMesh(const Field &field) {
+bool SpaceBuilder::isOfMesh(const Field &field) const {
+  // Replicas are of what ZeRO divides.
+  if (field.id == FieldId::zero)
+    return hasReplicas;
   return field.isDegree || field.id == FieldId::sequenceParallel ||
          field.id == FieldId::degrees || field.id == FieldId::rules ||
          field.id == FieldId::rankOrder || isOfStep(field.id);
+}
+
+/// A value with which nothing is divided, so that it is as if it were not
+/// given.
+static bool saysNothing(const Field &field, StringRef value) {
+  return (field.isDegree && value == "1" && field.id != FieldId::etp) ||
+         value == "false";
+}
+
+/// What somebody varies and may have no effect with some degrees.
+bool SpaceBuilder::mayLackEffect(const SearchAxis &axis) const {
+  const Field &field = *axis.field;
+  return !isDefaultAxis(field.id) && ((field.isDegree && !isWhole(field.id)) ||
+                                      field.id == FieldId::sequenceParallel ||
+                                      field.id == FieldId::rankOrder);
 }
 
 /// What adds collectives to tasks, and changes none of their kernels.
@@ -454,29 +476,32 @@ void SpaceBuilder::settleMesh() {
     if (fixed.isGiven(field.id) && (field.scopes & Field::Flags) &&
         isOfMesh(field))
       give(field, fixed.values, strategy);
-  std::optional<size_t> order;
-  for (size_t axis : meshAxes)
-    if (current[axis] != SearchSpace::kUnset) {
-      const Field &field = *space.axes[axis].field;
-      StringRef value = space.axes[axis].values[current[axis]];
-      if (field.id == FieldId::rankOrder) {
-        order = axis;
-        continue;
-      }
-      // What is not divided says nothing.
-      bool saysNothing =
-          (field.isDegree && value == "1" && field.id != FieldId::etp) ||
-          value == "false";
-      if (!saysNothing)
-        cantFail(strategy.set(field, value, GivenBy::Flag));
-    }
+  SmallVector<size_t> uncertain;
+  for (size_t number : meshAxes) {
+    const SearchAxis &axis = space.axes[number];
+    if (current[number] == SearchSpace::kUnset)
+      continue;
+    StringRef value = axis.values[current[number]];
+    if (saysNothing(*axis.field, value))
+      continue;
+    if (mayLackEffect(axis))
+      uncertain.push_back(number);
+    else
+      cantFail(strategy.set(*axis.field, value, GivenBy::Flag));
+  }
   Expected<StrategyInput> settled = settler.settle(strategy);
-  if (settled && order) {
-    const SearchAxis &axis = space.axes[*order];
-    uint8_t &choice = current[*order];
-    if (!settled->hasEffect(*axis.field)) {
-      // With one group of axes there is one order, which nobody names.
-      if (choice == 0) {
+  for (size_t number : uncertain) {
+    if (!settled)
+      break;
+    const SearchAxis &axis = space.axes[number];
+    uint8_t &choice = current[number];
+    StrategyInput with = *settled;
+    cantFail(with.set(*axis.field, axis.values[choice], GivenBy::Flag));
+    if (!with.hasEffect(*axis.field)) {
+      // The strategy is there once, without it.
+      if (choice == 0 && none_of(axis.values, [&](StringRef value) {
+            return saysNothing(*axis.field, value);
+          })) {
         choice = SearchSpace::kUnset;
         settleMesh();
         choice = 0;
@@ -553,7 +578,9 @@ bool SpaceBuilder::mayHave(const State &state, const SearchAxis &axis,
     return state.share % toNumber(value) == 0;
   case FieldId::schedule:
     // Without a pipeline the order of micro-batches makes no difference.
-    return !isDefaultAxis(FieldId::schedule) || values.pipelineRanks.number > 1;
+    if (!isDefaultAxis(FieldId::schedule))
+      break;
+    return values.pipelineRanks.number > 1;
   case FieldId::virtualStages: {
     if (!isDefaultAxis(FieldId::virtualStages))
       break;
@@ -744,7 +771,9 @@ void SpaceBuilder::addPoint(State &state) {
   facts.schedule = findSchedule(strategy);
   facts.splitsBackward = splits(facts.schedule);
   facts.shards = state.shards;
-  facts.data = static_cast<uint32_t>(values.dp.number);
+  // Replicas reduce what is left of a gradient, of which nothing is counted.
+  facts.data =
+      static_cast<uint32_t>(values.dp.number / values.replicaRanks.number);
   facts.job = state.job;
   facts.zero = static_cast<uint8_t>(values.zero);
   facts.reducesInside = values.zero >= ZeroLevel::Gradients ||
@@ -788,6 +817,10 @@ Expected<SearchSpace> SpaceBuilder::run() {
     return std::move(error);
   if (Error error = readVaried())
     return std::move(error);
+  hasReplicas = fixed.isGiven(FieldId::dpReplicate) ||
+                any_of(space.axes, [](const SearchAxis &axis) {
+                  return axis.field->id == FieldId::dpReplicate;
+                });
   if (Error error = addDefaults())
     return std::move(error);
   if (Error error = checkDefaults())

@@ -150,22 +150,31 @@ static Error checkOwners(const Requests &requests) {
                      "micro_batch");
 }
 
-/// Puts equal requests together, where the first of them is: a step does not
-/// depend on their order, and what is compiled not on how many are alike.
-static Expected<Requests> join(ArrayRef<Request> all) {
-  Requests requests;
+void Requests::joinEqual() {
   using Kind = std::tuple<int64_t, int64_t, std::optional<int64_t>, int64_t,
                           std::optional<int64_t>, std::optional<int64_t>,
                           std::optional<int64_t>>;
   std::map<Kind, size_t> known;
+  std::vector<Request> joined;
+  for (const Request &request : list) {
+    auto [it, isNew] = known.try_emplace(request.getKind(), joined.size());
+    if (isNew)
+      joined.push_back(request);
+    else
+      joined[it->second].count += request.count;
+  }
+  list = std::move(joined);
+}
+
+/// Puts together equal requests that follow one another.
+static Expected<Requests> join(ArrayRef<Request> all) {
+  Requests requests;
   int64_t tokens = 0;
   for (const Request &request : all) {
-    auto [it, isNew] =
-        known.try_emplace(request.getKind(), requests.list.size());
-    if (isNew)
+    if (requests.empty() || requests.list.back().getKind() != request.getKind())
       requests.list.push_back(request);
     else
-      requests.list[it->second].count += request.count;
+      requests.list.back().count += request.count;
     // Neither product overflows: each factor is at most 2^40, so ask first.
     int64_t each = request.newTokens + request.cachedTokens;
     if (request.count > kMostTokens / each ||

@@ -124,6 +124,7 @@ private:
             SmallVectorImpl<Running> &next);
   bool isAtEnd(int64_t step) const;
   int64_t countAlike(int64_t step) const;
+  bool isStarved() const;
 
   const Requests &requests;
   StepLimits limits;
@@ -234,10 +235,28 @@ int64_t Scheduler::countAlike(int64_t step) const {
   return std::max<int64_t>(alike, 1);
 }
 
+/// True if those that never leave take all of a budget, for which others wait.
+bool Scheduler::isStarved() const {
+  int64_t taken = 0;
+  bool isSomeoneWaiting = false;
+  for (const Running &entry : running) {
+    if (entry.isComplete() && !entry.request.generate)
+      taken += entry.request.count;
+    isSomeoneWaiting |= !entry.isComplete();
+  }
+  return limits.tokens && taken >= limits.tokens && isSomeoneWaiting;
+}
+
 Expected<std::vector<StepLoop>> Scheduler::run() {
   LoopBuilder loops(limits.tellTokens);
   int64_t step = 0;
   for (; !isAtEnd(step); ++step) {
+    if (!steps && isStarved())
+      return makeError("requests that never leave have all " +
+                       Twine(limits.tokens) +
+                       " tokens of a step, so that others wait for ever; say "
+                       "how many tokens they generate, as in (1,10)+16, give "
+                       "the steps with --steps, or a larger --token-budget");
     if (step == kMostSteps)
       return makeError("requests take more than " + Twine(kMostSteps) +
                        " steps; give fewer with --steps" +

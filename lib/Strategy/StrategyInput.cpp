@@ -335,6 +335,9 @@ void StrategyInput::deriveStep() {
   values.training = mode == Mode::Train;
   values.inference = !values.training;
   values.rankLists = values.requests.areOfRanks();
+  // A budget is for those that come first.
+  if (values.tokenBudget == 0)
+    values.requests.joinEqual();
   // Layouts are the same; kernels are those of serving engines.
   if (getGivenBy(FieldId::preset) == GivenBy::Default)
     values.preset =

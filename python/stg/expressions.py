@@ -28,7 +28,7 @@ Operand = Union["Expression", int]
 _Result = TypeVar("_Result")
 
 _TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z_][A-Za-z0-9_.$-]*)|(.))")
-_SYMBOL = re.compile(r"(?<![\w.$-])[A-Za-z_][\w.$-]*(?![\w.$-]|\()")
+_SYMBOL = re.compile(r"[A-Za-z_][\w.$-]*(?![\w.$-]|\()")
 """A name that is not that of a function, in the canonical form."""
 _FUNCTIONS = ("ceildiv", "min", "max", "hits")
 

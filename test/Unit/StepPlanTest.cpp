@@ -291,3 +291,21 @@ TEST(StepPlanTest, TokensAreReceivedInTheNextStep) {
             "0 1 x (1,9),(1,5) 2; 2 1 x (1,10),(1,6) 2; 2 1 x (1,7) 1; "
             "1 1 x (1,8) 0");
 }
+
+/// A request that is like an earlier one waits for those between them.
+TEST(StepPlan, BudgetInOrder) {
+  Requests requests = cantFail(readRequests("(200,0),(300,7),(200,0)"));
+  EXPECT_EQ(requests.str(), "(200,0),(300,7),(200,0)");
+  std::vector<StepLoop> loops =
+      cantFail(scheduleSteps(requests, {/*tokens=*/100, /*chunk=*/0}, {}));
+  std::string text;
+  for (const StepLoop &loop : loops)
+    text += std::to_string(loop.count) + " x " + loop.requests.str() + "\n";
+  EXPECT_EQ(text, "2 x (100,0)\n"
+                  "3 x (1,200),(99,7)\n"
+                  "1 x (1,203),(3,304),(96,0)\n"
+                  "1 x (1,204),(1,307),(98,96)\n"
+                  "1 x (1,205),(1,308),(6,194)\n");
+  requests.joinEqual();
+  EXPECT_EQ(requests.str(), "2*(200,0),(300,7)");
+}

@@ -49,6 +49,8 @@ struct CompileRequest {
   /// The plan of decoding, on ranks behind those of `strategy`, which is then
   /// that of prefill.
   std::optional<StrategyInput> decodeStrategy;
+  /// The file of that plan alone, as `strategyFile` is of the other.
+  StrategyInput decodeStrategyFile;
   /// The strategy is that of another model.
   bool isDraft = false;
   /// What is given and has no effect is left out, not refused.

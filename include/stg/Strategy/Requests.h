@@ -73,6 +73,9 @@ struct Requests {
   /// leaves when it has 16 tokens, `(1,9)#2` of data-parallel rank 2, and
   /// `(1,9)/2` of micro-batch 2.
   std::string str() const;
+  /// Puts equal requests together, where the first of them is: a step does not
+  /// depend on their order, and what is compiled not on how many are alike.
+  void joinEqual();
   /// The same with as many rows of logits as are made where none are said.
   Requests withLogits(bool all) const;
 };

@@ -122,6 +122,9 @@ def check_tables():
 def check_expressions():
     e = stg.Expression("(7*a*b - 3)*c/(2*d) + ceildiv(a, 3)*min(b, c) - max(a, b, 5)/6")
     assert e.symbols == ("a", "b", "c", "d") and stg.Expression(str(e)) == e
+    minus = stg.Expression("S") - stg.Expression("B")
+    assert str(minus) == "-B + S" and minus.symbols == ("B", "S") and minus(S=5, B=3) == 2
+    assert minus.substitute(B=3) == stg.Expression("S - 3") and stg.Expression("max(-KT + S, 0)").symbols == ("KT", "S")
     assert stg.Expression("a + b") == stg.Expression("b + a") and hash(e) == hash(stg.Expression(str(e)))
     assert e + 1 - e == 1 and 2 * e / 2 == e and (1 - e) + e == 1
     assert e.substitute(a="b", b="a").substitute(a="b", b="a") == e

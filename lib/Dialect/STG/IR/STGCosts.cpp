@@ -150,11 +150,15 @@ static SymExpr getReadKeys(OpTy op, OpOperand &use, SymExpr amount) {
     return amount;
   SymExpr all = cast<SymTensorType>(key.getType()).getShape()[1];
   RequestsAttr requests = op.getRequestsAttr();
+  SymExpr past = AttentionOpInterface(op).getPastAttr();
   SymExpr read = sumOverRequests(
       requests, op.getQuery().getType().getShape()[1], all,
       [&](SymExpr queries, SymExpr keys) {
+        // Nobody attends to a block that is not whole.
         if (size && requests)
           keys = getWholeBlocks(keys, size);
+        else if (size && past)
+          keys = getWholeBlocks(past + queries, size);
         return SymExpr::getFunction(SymFunc::Min, {keys, queries * number});
       });
   return amount.exactDiv(all) * read;
