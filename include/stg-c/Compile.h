@@ -246,7 +246,7 @@ typedef struct StgSymbol {
 
 /** Compiles so that the symbols of the model stay in the totals; each needs a
  *  value all the same. There must be one pipeline stage, one micro-batch and
- * one step. What is written is of no account. */
+ * one step. The output of the request is not looked at. */
 STG_C_EXPORT StgError *stgComputeCosts(const StgCompileRequest *request,
                                        StgCosts **costs);
 STG_C_EXPORT void stgCostsDestroy(StgCosts *costs);

@@ -67,8 +67,8 @@ typedef struct StgEstimateTotals {
   double intervalSeconds;
   double tokenRate; /**< Per second and device; 0 if the step has no tokens. */
   double neededBytes, availableBytes; /**< Memory of a device. */
-  /** Of steps of this machine that no constant was fitted on; negative: no step
-   *  has been compared. A fraction. */
+  /** Of steps of this machine that no constant was fitted on; negative: it is
+   *  not known. A fraction. */
   double meanError;
   const StgTimePart *parts;
   size_t numParts;
@@ -77,8 +77,8 @@ typedef struct StgEstimateTotals {
   StgText lastClass; /**< The class that is done last. */
 } StgEstimateTotals;
 
-/** Compiles, and executes what came of it on the machine. What is written is of
- *  no account: the output is STG_OUTPUT_NONE. */
+/** Compiles, and executes what came of it on the machine. The output of the
+ *  request is STG_OUTPUT_NONE; it is an error if traces are asked for. */
 STG_C_EXPORT StgError *stgEstimate(const StgCompileRequest *request,
                                    const StgMachine *machine,
                                    StgEstimate **estimate);

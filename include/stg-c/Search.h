@@ -123,8 +123,8 @@ typedef struct StgSearchCounts {
   uint64_t refused;                /**< There is no such program. */
 } StgSearchCounts;
 
-/** Searches. What the request writes is of no account: its output is
- *  STG_OUTPUT_NONE. It is an error if nothing is found. After `goOn` of the
+/** Searches. The output of the request is STG_OUTPUT_NONE; it is an error if
+ *  traces are asked for, and if nothing is found. After `goOn` of the
  *  request says no, the error is an interruption, and what was found is lost;
  *  it is called with "search". */
 STG_C_EXPORT StgError *stgSearch(const StgCompileRequest *request,

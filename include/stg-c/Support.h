@@ -10,6 +10,9 @@
 |* that the caller destroys, or null; what it would have made is then not     *|
 |* made. Nothing is printed.                                                  *|
 |*                                                                            *|
+|* What is destroyed may be null. No other pointer may be, unless its comment *|
+|* says what null means.                                                      *|
+|*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 
 #ifndef STG_C_SUPPORT_H

@@ -574,9 +574,8 @@ void Report::printText(raw_ostream &os) const {
                  100 * error->value)
        << (error->fitted.empty() ? "" : ", of ") << error->fitted << '\n';
   else
-    os << "error           unknown: no step of "
-       << (job.isInference() ? "inference" : "training")
-       << " of this machine has been compared\n";
+    os << "error           unknown: this machine has no mean error of steps of "
+       << (job.isInference() ? "inference\n" : "training\n");
 }
 
 static void addTokens(const Report &report, json::Object &result) {

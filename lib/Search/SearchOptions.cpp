@@ -60,7 +60,10 @@ SearchOptions::makeRequest(const CompileRequest &base,
   request.front = front;
   request.within = within;
   request.isExhaustive = isExhaustive;
-  request.jobs = hardware_concurrency(jobs).compute_thread_count();
+  // More threads than any machine has would only fail to start.
+  constexpr unsigned kMostJobs = 1024;
+  request.jobs =
+      std::min(hardware_concurrency(jobs).compute_thread_count(), kMostJobs);
   request.among = among;
   return request;
 }

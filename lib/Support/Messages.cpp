@@ -8,6 +8,8 @@
 
 #include "stg/Support/Messages.h"
 #include "stg/Support/Text.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/WithColor.h"
 #include <cstdlib>
@@ -161,5 +163,8 @@ MessagePrinter &stg::guardStandardStreams(StringRef tool) {
   errs();
   MessagePrinter &printer = getPrinter(tool);
   std::atexit(finishStandardStreams);
+  cl::SetVersionPrinter([name = tool.str()](raw_ostream &os) {
+    os << name << " " STG_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
+  });
   return printer;
 }

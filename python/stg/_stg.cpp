@@ -253,9 +253,13 @@ static T getOption(const py::dict &options, const char *name, T otherwise) {
   try {
     return value.cast<T>();
   } catch (py::cast_error &) {
-    throw py::value_error(std::string(name) + "=" +
-                          py::repr(value).cast<std::string>() +
-                          ": it has no such value");
+    std::string text =
+        std::string(name) + "=" + py::repr(value).cast<std::string>();
+    bool isOfType = std::is_integral_v<T> ? py::isinstance<py::int_>(value)
+                                          : py::isinstance<py::tuple>(value);
+    if (isOfType)
+      throw py::value_error(text + ": it has no such value");
+    throw py::type_error(text + ": it is of another type");
   }
 }
 

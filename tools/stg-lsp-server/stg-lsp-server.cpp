@@ -15,6 +15,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "stg/InitAll.h"
 #include "stg/Support/Messages.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/LSP/Transport.h"
 #include "llvm/Support/Program.h"
 #include <map>
@@ -135,8 +136,19 @@ private:
 };
 } // namespace
 
-int main() {
-  stg::guardStandardStreams("stg-lsp-server");
+int main(int argc, char **argv) {
+  stg::MessagePrinter &printer = stg::guardStandardStreams("stg-lsp-server");
+  // Editors say nothing, or how the server is talked to.
+  static llvm::cl::OptionCategory category("Options");
+  static llvm::cl::opt<bool> usesStdio(
+      "stdio", llvm::cl::cat(category),
+      llvm::cl::desc("Talk through standard input and output, as always"));
+  llvm::cl::HideUnrelatedOptions(category);
+  if (!stg::parseCommandLine(argc, argv,
+                             "STG: tells editors what a program means, as a "
+                             "server of the Language Server Protocol\n",
+                             printer))
+    return 1;
   mlir::DialectRegistry registry;
   stg::registerAllDialects(registry);
   llvm::sys::ChangeStdinToBinary();

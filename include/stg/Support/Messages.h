@@ -79,8 +79,8 @@ private:
 };
 
 /// Makes a standard output that cannot be written (a full disk) an error of the
-/// tool, with exit status 1, however the process ends. To be called at the
-/// start of main. The printer lives until then.
+/// tool, with exit status 1, however the process ends, and `--version` that of
+/// the tool. To be called at the start of main. The printer lives until then.
 MessagePrinter &guardStandardStreams(llvm::StringRef tool);
 
 /// Parses flags as llvm::cl::ParseCommandLineOptions does. What is wrong with

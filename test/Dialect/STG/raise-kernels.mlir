@@ -230,3 +230,64 @@ func.func @others(%x: !x, %p: !s) -> (!x, !x, !s) {
   %o = stg.einsum "bhst,bthe->bshe" %w, %x : !s, !x
   return %2, %o, %w : !x, !x, !s
 }
+
+// -----
+
+// Quotients: what divides is 1 + exp(-x).
+stg.symbol @B
+!x = !stg.tensor<[B], f32>
+// CHECK-LABEL: func.func @quotients
+// CHECK: %[[SILU:.*]] = stg.activation silu %arg0
+// CHECK-NEXT: %[[SIGMOID:.*]] = stg.activation sigmoid %arg0
+// CHECK: %[[OTHER:.*]] = stg.elementwise div %arg1
+// CHECK-NEXT: return %[[SILU]], %[[SIGMOID]], %[[OTHER]]
+func.func @quotients(%x: !x, %z: !x) -> (!x, !x, !x) {
+  %one = stg.splat 1 : !x
+  %b = stg.elementwise neg %x : !x
+  %d = stg.elementwise exp %b : !x
+  %e = stg.add %one, %d : !x, !x
+  %silu = stg.elementwise div %x, %e : !x, !x
+  %sigmoid = stg.elementwise div %one, %e : !x, !x
+  %other = stg.elementwise div %z, %e : !x, !x
+  return %silu, %sigmoid, %other : !x, !x, !x
+}
+
+// -----
+
+// A softmax along a dimension that is not the last one; a maximum along another one makes none.
+stg.symbol @B
+stg.symbol @S
+stg.symbol @D
+!x = !stg.tensor<[B, S, D], f32>
+!m = !stg.tensor<[B, D, S], f32>
+!r = !stg.tensor<[B, D], f32>
+!one = !stg.tensor<[B, 1, D], f32>
+// CHECK-LABEL: func.func @softmax
+// CHECK-NEXT: %[[M:.*]] = stg.rearrange "abc->acb" %arg0
+// CHECK-NEXT: %[[S:.*]] = stg.softmax %[[M]] : !stg.tensor<[B, D, S], f32>
+// CHECK-NEXT: %[[Y:.*]] = stg.rearrange "acb->abc" %[[S]]
+// CHECK-NEXT: return %[[Y]]
+func.func @softmax(%x: !x) -> !x {
+  %0 = stg.rearrange "abc->acb" %x : !x -> !m
+  %1 = stg.reduce max %0 : !m
+  %2 = stg.rearrange "ab->a()b" %1 : !r -> !one
+  %3 = stg.elementwise sub %x, %2 : !x, !one
+  %4 = stg.elementwise exp %3 : !x
+  %5 = stg.sum dim 1 %4 : !x
+  %6 = stg.rearrange "ab->a()b" %5 : !r -> !one
+  %7 = stg.elementwise div %4, %6 : !x, !one
+  return %7 : !x
+}
+// CHECK-LABEL: func.func @no_softmax
+// CHECK-NOT: stg.softmax
+// CHECK: return
+func.func @no_softmax(%x: !x, %z: !m) -> !x {
+  %1 = stg.reduce max %z : !m
+  %2 = stg.rearrange "ab->a()b" %1 : !r -> !one
+  %3 = stg.elementwise sub %x, %2 : !x, !one
+  %4 = stg.elementwise exp %3 : !x
+  %5 = stg.sum dim 1 %4 : !x
+  %6 = stg.rearrange "ab->a()b" %5 : !r -> !one
+  %7 = stg.elementwise div %4, %6 : !x, !one
+  return %7 : !x
+}

@@ -12,7 +12,7 @@
 // Where no rows are divided there is nothing to send.
 //
 // RUN: not stg-opt %s --stg-send-ids 2>&1 | FileCheck %s --check-prefix=NOTHING
-// NOTHING: error: no ids of pooled lookups are gathered that could be sent; divide the rows of tables over the axes that divide the samples, as with NR:dp+
+// NOTHING: error: no ids of pooled lookups are gathered that could be sent; divide the rows of tables over the axes that divide the samples, as with NR:dp+, of tables that are joined or listed, not stacked
 
 stg.symbol @B
 stg.symbol @N

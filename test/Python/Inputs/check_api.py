@@ -390,6 +390,10 @@ def check_arguments(folder):
     assert run.manifest["strategy"]["schedule"] == json.loads(schedule.read_text())
     expect(ValueError, lambda: stg.compile("gpt2-1.5b", batch=4, threads=-1),
            "threads=-1: it has no such value")
+    for what in ({"text": 5}, {"config": 5}, {"threads": "a"}, {"resume": "no"}):
+        (name, value), = what.items()
+        expect(TypeError, lambda: stg.compile("gpt2-1.5b", batch=4, **what),
+               f"{name}={value!r}: it is of another type")
     expect(ValueError, lambda: stg.compile("gpt2-1.5b", batch=4, ranks=(1,)), "ranks=(1,): it has no")
     expect(ValueError, lambda: stg.compile("gpt2-1.5b", batch=4, ranks=(0, 0), output=folder),
            "ranks 0 to 0: expected 0 <= first < end")

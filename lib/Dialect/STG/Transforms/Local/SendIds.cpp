@@ -156,6 +156,7 @@ void SendIds::runOnOperation() {
     return;
   getOperation().emitError(
       "no ids of pooled lookups are gathered that could be sent; divide the "
-      "rows of tables over the axes that divide the samples, as with NR:dp+");
+      "rows of tables over the axes that divide the samples, as with NR:dp+, "
+      "of tables that are joined or listed, not stacked");
   signalPassFailure();
 }

@@ -130,6 +130,22 @@ static Value peelUnits(Value value) {
   }
 }
 
+/// Through casts, and what adds a dimension of extent 1 in the place of one
+/// that has been reduced; at the end it may also be missing.
+static Value peelUnitAt(Value value, unsigned dim, unsigned rank) {
+  if (dim + 1 == rank)
+    return peelUnits(value);
+  value = peelCasts(value);
+  auto rearrange = value.getDefiningOp<RearrangeOp>();
+  if (!rearrange)
+    return {};
+  auto [before, after] = rearrange.getPattern().split("->");
+  bool isThere = !before.contains('(') && before.size() + 1 == rank &&
+                 after == before.take_front(dim).str() + "()" +
+                              before.drop_front(dim).str();
+  return isThere ? peelCasts(rearrange.getInput()) : Value();
+}
+
 static ElementwiseOp getElementwise(Value value, ElementwiseKind kind) {
   auto op = value.getDefiningOp<ElementwiseOp>();
   return op && op.getKind() == kind ? op : ElementwiseOp();
@@ -414,12 +430,9 @@ Value KernelRaiser::foldOrder(Operation *op) {
 // Activations
 //===----------------------------------------------------------------------===//
 
-/// 1/(1 + exp(-x)).
-Value KernelRaiser::raiseSigmoid(Operation *op) {
-  auto inverse = dyn_cast<ElementwiseOp>(op);
-  if (!inverse || inverse.getKind() != ElementwiseKind::Reciprocal)
-    return {};
-  auto sum = inverse.getLhs().getDefiningOp<AddOp>();
+/// The x of 1 + exp(-x), or null.
+static Value matchOnePlusExp(Value value) {
+  auto sum = value.getDefiningOp<AddOp>();
   if (!sum)
     return {};
   bool isFirst = isSplatOf(sum.getLhs(), 1);
@@ -429,10 +442,32 @@ Value KernelRaiser::raiseSigmoid(Operation *op) {
                             ElementwiseKind::Exp);
   auto negative = exp ? getElementwise(exp.getLhs(), ElementwiseKind::Neg)
                       : ElementwiseOp();
-  if (!negative)
+  return negative ? negative.getLhs() : Value();
+}
+
+/// 1/(1 + exp(-x)), and what multiplies x with it in one body.
+Value KernelRaiser::raiseSigmoid(Operation *op) {
+  auto quotient = dyn_cast<ElementwiseOp>(op);
+  bool isInverse =
+      quotient && quotient.getKind() == ElementwiseKind::Reciprocal;
+  if (!isInverse && !(quotient && quotient.getKind() == ElementwiseKind::Div))
     return {};
-  return ActivationOp::create(builder, op->getLoc(), negative.getLhs(),
-                              Activation::Sigmoid);
+  Value x = matchOnePlusExp(isInverse ? quotient.getLhs() : quotient.getRhs());
+  if (!x)
+    return {};
+  Value dividend = quotient.getLhs();
+  std::optional<Activation> function;
+  if (isInverse || isSplatOf(dividend, 1))
+    function = Activation::Sigmoid;
+  else if (dividend == x)
+    function = Activation::Silu;
+  else if (getOtherThanSplat<MulOp>(x) == dividend)
+    function = Activation::QuickGelu;
+  if (!function)
+    return {};
+  return ActivationOp::create(builder, op->getLoc(),
+                              function == Activation::QuickGelu ? dividend : x,
+                              *function);
 }
 
 /// The factors of a product of whole tensors; true if one is 1/2.
@@ -512,7 +547,19 @@ Value KernelRaiser::raiseActivation(Operation *op) {
 // Softmax and norms
 //===----------------------------------------------------------------------===//
 
-/// exp(x - max(x))/sum(exp(x - max(x))), along the last dimension.
+/// The letters of a tensor's dimensions, and those with one of them at the end.
+static std::pair<std::string, std::string> getOrders(unsigned rank,
+                                                     unsigned last) {
+  std::string letters;
+  for (unsigned i = 0; i < rank; ++i)
+    letters += static_cast<char>('a' + i);
+  std::string moved = letters;
+  moved.erase(last, 1);
+  return {letters, moved + letters[last]};
+}
+
+/// exp(x - max(x))/sum(exp(x - max(x))). A maximum is along the last dimension,
+/// to which another one has been moved.
 Value KernelRaiser::raiseSoftmax(Operation *op) {
   Value exponential, divisor;
   SmallVector<int64_t> dims;
@@ -530,20 +577,44 @@ Value KernelRaiser::raiseSoftmax(Operation *op) {
     return {};
   }
   auto exp = getElementwise(peelCasts(exponential), ElementwiseKind::Exp);
-  auto sum = peelUnits(divisor).getDefiningOp<SumOp>();
-  if (!exp || !sum || peelCasts(sum.getInput()) != exp.getResult() ||
-      int64_t(sum.getDim()) + 1 != exp.getType().getRank())
+  if (!exp)
+    return {};
+  const unsigned rank = exp.getType().getRank();
+  // The one along which the sum is.
+  unsigned dim = 0;
+  SumOp sum;
+  for (; dim < rank && !sum; ++dim)
+    if (Value total = peelUnitAt(divisor, dim, rank))
+      if (sum = total.getDefiningOp<SumOp>(); sum && sum.getDim() != dim)
+        sum = {};
+  --dim;
+  if (!sum || peelCasts(sum.getInput()) != exp.getResult())
     return {};
   auto difference = getElementwise(exp.getLhs(), ElementwiseKind::Sub);
-  if (!difference)
+  Value greatest =
+      difference ? peelUnitAt(difference.getRhs(), dim, rank) : Value();
+  auto maximum = greatest ? greatest.getDefiningOp<ReduceOp>() : ReduceOp();
+  if (!maximum || maximum.getKind() != ReduceKind::Max)
     return {};
-  auto maximum = peelUnits(difference.getRhs()).getDefiningOp<ReduceOp>();
-  if (!maximum || maximum.getKind() != ReduceKind::Max ||
-      peelWidening(maximum.getInput()) != peelWidening(difference.getLhs()))
-    return {};
+  auto [letters, moved] = getOrders(rank, dim);
+  Value reduced = peelWidening(maximum.getInput());
+  if (dim + 1 != rank) {
+    auto move = reduced.getDefiningOp<RearrangeOp>();
+    if (!move || move.getPattern() != letters + "->" + moved)
+      return {};
+    reduced = peelWidening(move.getInput());
+  }
   // What is computed in fp32 need not be cast before.
-  return SoftmaxOp::create(builder, op->getLoc(),
-                           peelWidening(difference.getLhs()));
+  Value x = peelWidening(difference.getLhs());
+  if (reduced != x)
+    return {};
+  if (dim + 1 == rank)
+    return SoftmaxOp::create(builder, op->getLoc(), x);
+  SmallVector<DimAttr> own(tensorOf(x).getDims()), others = own;
+  std::rotate(others.begin() + dim, others.begin() + dim + 1, others.end());
+  auto softmax = SoftmaxOp::create(builder, op->getLoc(),
+                                   rearrange(x, letters, moved, others));
+  return rearrange(softmax, moved, letters, own);
 }
 
 /// True if the scale has all dimensions of the whole but the last `width`.
