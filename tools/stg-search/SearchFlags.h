@@ -108,6 +108,10 @@ struct SearchFlags : RequestFlags {
       "jobs", llvm::cl::location(options.jobs), llvm::cl::value_desc("N"),
       llvm::cl::desc("Threads (default: all cores)"),
       llvm::cl::cat(searchCategory)};
+  /// As C and Python call it, and other tools.
+  llvm::cl::alias threadsFlag{"threads", llvm::cl::aliasopt(jobsFlag),
+                              llvm::cl::desc("The same"), llvm::cl::Hidden,
+                              llvm::cl::cat(searchCategory)};
   llvm::cl::opt<bool, true> exhaustiveFlag{
       "exhaustive", llvm::cl::location(options.isExhaustive), llvm::cl::Hidden,
       llvm::cl::desc("Estimate every strategy"), llvm::cl::cat(searchCategory)};
