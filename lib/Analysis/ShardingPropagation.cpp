@@ -32,9 +32,21 @@ static bool needsWhole(const PlannedOp &op, llvm::ArrayRef<unsigned> factors) {
   });
 }
 
+/// By tensor, the numbers of the ops that read it, but for updates.
+ShardingPlan::Readers ShardingPlan::collectReaders() const {
+  Readers readers(tensors.size());
+  for (auto [number, op] : llvm::enumerate(ops))
+    if (!op.isUpdate)
+      for (unsigned tensor : op.operands)
+        if (readers[tensor].empty() || readers[tensor].back() != number)
+          readers[tensor].push_back(number);
+  return readers;
+}
+
 /// What reads nothing else, as a conversion, is no use by itself: its own
 /// readers are.
-ShardingPlan::Uses ShardingPlan::getUses(const ShardingClaim &claim) const {
+ShardingPlan::Uses ShardingPlan::getUses(const ShardingClaim &claim,
+                                         const Readers &readers) const {
   Uses uses;
   llvm::SmallVector<std::pair<unsigned, unsigned>> worklist = {
       {claim.tensor, claim.dim}};
@@ -42,15 +54,12 @@ ShardingPlan::Uses ShardingPlan::getUses(const ShardingClaim &claim) const {
                                                      worklist.end());
   while (!worklist.empty()) {
     auto [read, dim] = worklist.pop_back_val();
-    bool isRead = false;
-    for (const PlannedOp &op : ops) {
-      if (op.isUpdate)
-        continue;
+    for (unsigned number : readers[read]) {
+      const PlannedOp &op = ops[number];
       for (auto [tensor, factors] :
            llvm::zip_equal(op.operands, op.rule.operands)) {
         if (tensor != read)
           continue;
-        isRead = true;
         if (computesOther(op, claim.axis, factors[dim])) {
           uses.computesOther = true;
           continue;
@@ -73,22 +82,26 @@ ShardingPlan::Uses ShardingPlan::getUses(const ShardingClaim &claim) const {
           worklist.push_back(next);
       }
     }
-    if (!isRead)
+    if (readers[read].empty())
       uses.isComputable = true;
   }
   return uses;
 }
 
 void ShardingPlan::enterClaims(unsigned priority) {
+  const bool mayYield = llvm::any_of(claims, [&](const ShardingClaim &claim) {
+    return claim.priority == priority && claim.yields;
+  });
+  const Readers readers = mayYield ? collectReaders() : Readers();
   // What is computable depends on ops only, which do not change here.
   bool isUsed = llvm::any_of(claims, [&](const ShardingClaim &claim) {
     return claim.priority == priority && claim.yields &&
-           getUses(claim).isComputable;
+           getUses(claim, readers).isComputable;
   });
   auto yields = [&](const ShardingClaim &claim) {
     if (!claim.yields)
       return false;
-    Uses uses = getUses(claim);
+    Uses uses = getUses(claim, readers);
     return !uses.isComputable &&
            (isUsed || (uses.needsWhole && !uses.computesOther));
   };

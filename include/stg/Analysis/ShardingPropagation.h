@@ -139,7 +139,9 @@ private:
     bool computesOther = false; ///< Over the axis, or computes nothing over it.
     bool needsWhole = false;
   };
-  Uses getUses(const ShardingClaim &claim) const;
+  using Readers = std::vector<llvm::SmallVector<unsigned, 2>>;
+  Readers collectReaders() const;
+  Uses getUses(const ShardingClaim &claim, const Readers &readers) const;
   bool addAxes(PlannedTensor &tensor, AxisList &dim, const AxisList &axes);
   bool hasChanged(const PlannedOp &op) const;
   void enterClaims(unsigned priority);
