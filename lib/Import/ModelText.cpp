@@ -75,6 +75,7 @@ private:
   std::vector<std::string> getCounts(ArrayRef<LayerLoop> loops, int64_t layers,
                                      StringRef symbol);
   std::string makeValue(StringRef variable);
+  std::string getValue(const Values &values, StringRef variable);
   StringRef getType(StringRef variable);
   void printHead(raw_ostream &os);
 
@@ -89,6 +90,7 @@ private:
   std::map<std::string, Layers> layersOf; ///< By stack.
   StringMap<unsigned> numbers;            ///< Of the values of a variable.
   StringMap<unsigned> loopNames; ///< How many loops outside others have a name.
+  std::string unmade; ///< The first variable that is read and has no value.
 };
 } // namespace
 
@@ -287,6 +289,15 @@ std::string ModelPrinter::makeValue(StringRef variable) {
   return ("%" + variable + (number ? Twine(number) : Twine())).str();
 }
 
+std::string ModelPrinter::getValue(const Values &values, StringRef variable) {
+  auto it = values.find(variable);
+  if (it != values.end())
+    return it->second;
+  if (unmade.empty())
+    unmade = variable.str();
+  return "";
+}
+
 StringRef ModelPrinter::getType(StringRef variable) {
   auto it = family.values.find(variable.str());
   StringRef type = it != family.values.end() ? StringRef(it->second) : variable;
@@ -298,14 +309,14 @@ void ModelPrinter::printCall(const Call &call, Values &values,
                              unsigned indent) {
   if (call.callee.empty()) {
     for (const std::string &result : call.results)
-      values[result] = values[call.arguments.front()];
+      values[result] = getValue(values, call.arguments.front());
     return;
   }
   if (auto file = family.blocks.find(call.callee); file != family.blocks.end())
     usedFiles.insert(file->second);
   std::vector<std::string> operands, types;
   for (const std::string &argument : call.arguments) {
-    operands.push_back(values[argument]);
+    operands.push_back(getValue(values, argument));
     types.push_back(("!" + getType(argument)).str());
   }
   std::vector<std::string> results, made;
@@ -375,7 +386,7 @@ void ModelPrinter::printLoops(ArrayRef<LayerLoop> loops, const Layers &layers,
       results.push_back(makeValue(result));
       std::string inner = makeValue(variable);
       types.push_back(("!" + getType(variable)).str());
-      carried.push_back(inner + " = " + values[variable] + " : " +
+      carried.push_back(inner + " = " + getValue(values, variable) + " : " +
                         types.back());
       inside[variable] = inner;
     }
@@ -491,9 +502,15 @@ bool ModelPrinter::printFunction() {
     else if (!printStack(call, values))
       return false;
   }
-  os << "  return " << values[result->text] << " : !" << getType(result->text)
-     << "\n}\n";
-  return true;
+  os << "  return " << getValue(values, result->text) << " : !"
+     << getType(result->text) << "\n}\n";
+  if (unmade.empty())
+    return true;
+  config.error(Place(), "family '" + family.name + "': program: reads '" +
+                            unmade +
+                            "', which nothing before makes in "
+                            "this configuration");
+  return false;
 }
 
 void ModelPrinter::printHead(raw_ostream &out) {
