@@ -18,6 +18,7 @@
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
 #include "stg/Dialect/STG/IR/STG.h"
 #include "stg/Support/Error.h"
+#include "stg/Support/Phases.h"
 #include "stg/Trace/Program/RankSpace.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -32,7 +33,6 @@ using llvm::Expected;
 using stg::trace::RankSpace;
 
 static constexpr llvm::StringLiteral kRankAxis = "rank";
-static constexpr llvm::StringLiteral kPhase = "transfer";
 /// Channels of stages are numbered from 0; these are far behind them.
 static constexpr int64_t kFirstChannel = int64_t(1) << 40;
 
@@ -487,7 +487,8 @@ void Joiner::addSend(int64_t from, int64_t to, StringRef name,
       ValueRange(), builder.getStringAttr(kRankAxis),
       builder.getI64IntegerAttr(decode->firstRank + to - from),
       builder.getI64IntegerAttr(channel), IntegerAttr(),
-      builder.getStringAttr(kPhase), SymExpr::get(builder.getContext(), bytes));
+      builder.getStringAttr(kTransferPhase),
+      SymExpr::get(builder.getContext(), bytes));
 }
 
 Value Joiner::addReceive(int64_t from, int64_t to, StringRef name,
@@ -501,7 +502,7 @@ Value Joiner::addReceive(int64_t from, int64_t to, StringRef name,
              builder.getStringAttr(kRankAxis),
              builder.getI64IntegerAttr(from - decode->firstRank - to),
              builder.getI64IntegerAttr(channel), IntegerAttr(),
-             builder.getStringAttr(kPhase), /*payload=*/SymExpr())
+             builder.getStringAttr(kTransferPhase), /*payload=*/SymExpr())
       .getResult(0);
 }
 
@@ -726,7 +727,7 @@ static bool isTransfer(Operation *op) {
   if (auto repeat = dyn_cast<chakra::RepeatOp>(op))
     op = &repeat.getBody().front().front();
   auto send = dyn_cast<chakra::SendOp>(op);
-  return send && send.getPhase() == kPhase;
+  return send && send.getPhase() == kTransferPhase;
 }
 
 /// Behind the node that writes last, and what other ranks are sent before.

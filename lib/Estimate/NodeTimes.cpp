@@ -8,6 +8,7 @@
 
 #include "stg/Estimate/NodeTimes.h"
 #include "ProgramFacts.h"
+#include "stg/Support/Phases.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
@@ -91,7 +92,7 @@ struct NodeTimes::Facts {
 static bool isTraining(const TraceBundle &programs) {
   return llvm::any_of(programs.getClasses(), [](const auto &entry) {
     return llvm::any_of(entry.program.nodes, [](const NodeTemplate &node) {
-      return node.phase == "bwd";
+      return node.phase == kBackwardPhase;
     });
   });
 }
@@ -540,8 +541,8 @@ NodeTime NodeTimes::getCompute(const TraceProgram &program, uint32_t number,
             ? time.operations
             : getExecuted(node, program.kernels[node.kernel], facts);
   }
-  time.isRecompute = node.phase == "recompute";
-  time.isForward = node.phase == "fwd";
+  time.isRecompute = node.phase == kRecomputePhase;
+  time.isForward = node.phase == kForwardPhase;
   time.isBehind = facts.program.addsReduced(number);
   return time;
 }
@@ -608,11 +609,8 @@ NodeTime NodeTimes::getCollective(const TraceProgram &program, uint32_t number,
   time.kind = TimeKind::Communication;
   time.group = getGroup(node.axes);
   time.launch = toTicks(collectiveLaunch);
-  time.isForward = node.phase == "fwd";
-  bool isInside = StringSwitch<bool>(node.phase)
-                      .Cases({"fwd", "bwd", "recompute", "wgrad"}, true)
-                      .Default(false);
-  time.isTail = isState && !isInside;
+  time.isForward = node.phase == kForwardPhase;
+  time.isTail = isState && !isOfMicroBatch(node.phase);
   StringRef name = getMachineName(node.collective);
   GroupPlace place = getPlace(node.axes);
   // A rank brings a shard of what is gathered. All wait for the largest.
@@ -670,7 +668,7 @@ NodeTime NodeTimes::getMessage(const NodeTemplate &node,
     if (longest.time <= time.time)
       longest = time;
   }
-  longest.isForward = node.phase == "fwd";
+  longest.isForward = node.phase == kForwardPhase;
   return longest;
 }
 
@@ -700,7 +698,7 @@ NodeTime NodeTimes::getTransfer(const NodeTemplate &node) {
   time.group = getGroup("host");
   time.launch = toTicks(launch);
   time.time = toTicks(getTransferSeconds(*machine, double(node.bytes)));
-  time.isForward = node.phase == "fwd";
+  time.isForward = node.phase == kForwardPhase;
   return time;
 }
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Estimate/PipelinePicture.h"
+#include "stg/Support/Phases.h"
 #include "stg/Support/SVG.h"
 #include "stg/Support/Units.h"
 #include "stg/Trace/Program/LiveTensors.h"
@@ -29,13 +30,13 @@ using namespace stg::trace;
 //===----------------------------------------------------------------------===//
 
 static PipelineBox::Kind getKind(StringRef phase) {
-  if (phase == "fwd")
+  if (phase == kForwardPhase)
     return PipelineBox::Forward;
-  if (phase == "bwd" || phase == "recompute")
+  if (phase == kBackwardPhase || phase == kRecomputePhase)
     return PipelineBox::Backward;
-  if (phase == "wgrad")
+  if (phase == kWeightGradPhase)
     return PipelineBox::Weights;
-  return phase == "opt" ? PipelineBox::Optimizer : PipelineBox::Other;
+  return phase == kOptimizerPhase ? PipelineBox::Optimizer : PipelineBox::Other;
 }
 
 namespace {

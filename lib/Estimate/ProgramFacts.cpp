@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProgramFacts.h"
+#include "stg/Support/Phases.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -149,7 +150,7 @@ void ProgramFacts::findConvolutions() {
       biases.push_back(i);
     else if (op == "activation_grad")
       ++gradients[wiring.reads.front().index];
-    else if (op == "causal_conv" && program.nodes[i].phase == "bwd")
+    else if (op == "causal_conv" && program.nodes[i].phase == kBackwardPhase)
       isConvolvedGradient[wiring.reads.front().index] = true;
     else if (op == "causal_conv")
       isConvolved[wiring.outputs.front().slot.index] = true;
@@ -176,7 +177,7 @@ bool ProgramFacts::isOfConvolution(uint32_t node) const {
   uint32_t made = wiring.outputs.front().slot.index;
   if (op == "activation_grad")
     return isConvolvedGradient[made];
-  return op == "causal_conv" && program.nodes[node].phase == "recompute" &&
+  return op == "causal_conv" && program.nodes[node].phase == kRecomputePhase &&
          isForGradient[made];
 }
 
@@ -263,7 +264,7 @@ void ProgramFacts::visitStep(Program::Step step) {
 bool ProgramFacts::makesGradient(uint32_t node) const {
   const NodeTemplate &common = program.nodes[node];
   const auto &outputs = program.wiring[node].outputs;
-  return common.isComp() && common.phase != "fwd" && !outputs.empty() &&
+  return common.isComp() && common.phase != kForwardPhase && !outputs.empty() &&
          categories[outputs[0].slot.index] == Category::Gradient;
 }
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Estimate/ProgramTimes.h"
+#include "stg/Support/Phases.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
@@ -81,9 +82,9 @@ private:
     switch (step.kind) {
     case TraceProgram::Step::Node: {
       const NodeTemplate &node = program.nodes[step.index];
-      isFound |=
-          isFollowed && times[step.index].isTail && node.phase == "grad_sync";
-      return node.isComp() && node.phase == "bwd";
+      isFound |= isFollowed && times[step.index].isTail &&
+                 node.phase == kGradSyncPhase;
+      return node.isComp() && node.phase == kBackwardPhase;
     }
     case TraceProgram::Step::Call:
       return visit(program.calls[step.index].body, isFollowed);
@@ -140,7 +141,7 @@ ProgramTimes::ProgramTimes(const TraceProgram &program,
   }
   if (ReductionFinder(program, this->times).find())
     for (auto [node, time] : llvm::zip_equal(program.nodes, this->times))
-      time.isTail &= node.phase != "grad_sync";
+      time.isTail &= node.phase != kGradSyncPhase;
 }
 
 void ProgramTimes::collectAheadFacts() {
@@ -842,9 +843,9 @@ StringRef ProgramTimes::getPhase(Program::Step step) const {
 
 /// Reductions can be behind the last backward, gathers behind the next forward.
 void ProgramTimes::noteTask(StringRef phase, Ticks duration) {
-  if (phase == "fwd")
+  if (phase == kForwardPhase)
     lastForward = duration;
-  else if (phase == "bwd" || phase == "recompute")
+  else if (phase == kBackwardPhase || phase == kRecomputePhase)
     lastBackward = duration;
   else
     return;

@@ -8,6 +8,7 @@
 
 #include "stg/Estimate/Report.h"
 #include "ProgramFacts.h"
+#include "stg/Support/Phases.h"
 #include "stg/Support/Units.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
@@ -63,7 +64,7 @@ static double getStageBuffers(const trace::TraceProgram &program) {
   for (const trace::NodeTemplate &node : program.nodes)
     // Those of a schedule are of its turns; others are inside of stages.
     if (node.isMessage() && program.channels[node.channel].turns > 0 &&
-        (node.kind == trace::NodeKind::Send || node.phase == "bwd"))
+        (node.kind == trace::NodeKind::Send || node.phase == kBackwardPhase))
       bytes += double(node.bytes) * double(node.executions);
   return bytes;
 }

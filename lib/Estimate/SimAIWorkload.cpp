@@ -8,6 +8,7 @@
 
 #include "stg/Estimate/SimAIWorkload.h"
 #include "stg/Estimate/NodeTimes.h"
+#include "stg/Support/Phases.h"
 #include "stg/Trace/Program/ProgramRunner.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -123,7 +124,7 @@ Error WorkloadWriter::addCollective(const FlatNode &node) {
   if (*group == Group::ExpertData)
     collective.kind += "_DP_EP";
   current.name = (node.prefix + common.name).str();
-  bool isForward = common.phase == "fwd";
+  bool isForward = common.phase == kForwardPhase;
   bool isData = *group == Group::Data || *group == Group::ExpertData;
   // An exchange with all data-parallel ranks is one of experts.
   if (isData && common.collective == CollectiveType::AllToAll) {
@@ -155,7 +156,7 @@ Error WorkloadWriter::collect() {
       return createStringError("SimAI has neither messages nor transfers, as "
                                "'" +
                                name + "' is");
-    bool isForward = common.phase == "fwd";
+    bool isForward = common.phase == kForwardPhase;
     if (isForward != wasForward && current.compute > 0) {
       (wasForward ? forward : backward).push_back(std::move(current));
       current = {};

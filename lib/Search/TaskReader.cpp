@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TaskReader.h"
+#include "stg/Support/Phases.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -18,11 +19,7 @@ using namespace stg::trace;
 // Tasks
 //===----------------------------------------------------------------------===//
 
-bool TaskReader::isInside(StringRef phase) {
-  return StringSwitch<bool>(phase)
-      .Cases({"fwd", "bwd", "recompute", "wgrad"}, true)
-      .Default(false);
-}
+bool TaskReader::isInside(StringRef phase) { return isOfMicroBatch(phase); }
 
 /// The only loop among the steps of a task.
 std::optional<uint32_t>

@@ -6,6 +6,7 @@
 
 #include "Commands.h"
 
+#include "stg/Support/Phases.h"
 #include "stg/Support/Units.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -104,10 +105,8 @@ static StringRef getPhase(StringRef name) {
   SmallVector<StringRef> parts;
   name.split(parts, '.');
   for (StringRef part : reverse(parts))
-    if (StringSwitch<bool>(part)
-            .Cases({"fwd", "bwd", "recompute", "wgrad", "grad_sync", "opt"},
-                   true)
-            .Default(false))
+    if (isOfMicroBatch(part) || part == kGradSyncPhase ||
+        part == kOptimizerPhase)
       return part;
   return "-";
 }

@@ -9,6 +9,7 @@
 #include "GraphCompiler.h"
 #include "Evaluate.h"
 #include "stg/Dialect/Sym/IR/Schedules.h"
+#include "stg/Support/Phases.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -1039,8 +1040,8 @@ bool GraphCompiler::canBeLinked(uint32_t repeat, uint32_t firstSlot,
       own.insert(output.slot.index);
     StringRef made = program.nodes[ahead.node].phase;
     // What is replayed is in the backward pass.
-    if (made == "recompute")
-      made = "bwd";
+    if (made == stg::kRecomputePhase)
+      made = stg::kBackwardPhase;
     if (made.empty() || (!phase.empty() && made != phase))
       return false;
     phase = made;

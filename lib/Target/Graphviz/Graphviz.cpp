@@ -15,6 +15,7 @@
 #include "stg/Describe/Describe.h"
 #include "stg/Dialect/Chakra/IR/ChakraDialect.h"
 #include "stg/Dialect/STG/IR/STG.h"
+#include "stg/Support/Phases.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/raw_ostream.h"
@@ -114,11 +115,11 @@ static StringRef getShape(Kind kind) {
 
 static StringRef getColor(StringRef phase) {
   return llvm::StringSwitch<StringRef>(phase)
-      .Case("fwd", "#cfe2f3")
-      .Case("recompute", "#d9d2e9")
-      .Case("bwd", "#fce5cd")
-      .Case("grad_sync", "#f4cccc")
-      .Case("opt", "#d9ead3")
+      .Case(kForwardPhase, "#cfe2f3")
+      .Case(kRecomputePhase, "#d9d2e9")
+      .Case(kBackwardPhase, "#fce5cd")
+      .Case(kGradSyncPhase, "#f4cccc")
+      .Case(kOptimizerPhase, "#d9ead3")
       .Default("#ffffff");
 }
 

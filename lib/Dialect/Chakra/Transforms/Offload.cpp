@@ -16,6 +16,7 @@
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
 #include "stg/Dialect/Chakra/Transforms/Passes.h"
 #include "stg/Support/NamePatterns.h"
+#include "stg/Support/Phases.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -186,7 +187,7 @@ static StringAttr getPhase(RepeatOp repeat) {
 
 static bool isForward(RepeatOp repeat) {
   StringAttr phase = getPhase(repeat);
-  return phase && phase.getValue() == "fwd";
+  return phase && phase.getValue() == kForwardPhase;
 }
 
 /// True for what a body makes, or gets from the iteration before.
@@ -243,7 +244,7 @@ void Offloader::moveSaved(RepeatOp repeat, unsigned stack) {
   Value value = use.get();
   Type type = value.getType();
   std::string name;
-  StringAttr phase = builder.getStringAttr("fwd");
+  StringAttr phase = builder.getStringAttr(kForwardPhase);
   if (auto result = dyn_cast<OpResult>(value)) {
     auto node = cast<NodeOpInterface>(result.getOwner());
     name = node.getNameAttr().str();
