@@ -2076,8 +2076,20 @@ def splinter(c):
     return bert(c | {"architectures": ["BertModel"]}) - linear(D, D) + ends
 
 
+def kosmos2_5(c):
+    """Pix2Struct's encoder, queries that read it and themselves, and XGLM with two types of tokens and norms of what hidden layers give."""
+    t = {"vocab_size": 108481, "embed_dim": 1536, "layers": 24, "ffn_dim": 6144} | (c.get("text_config") or {})
+    v = {"patch_embed_hidden_size": 768, "hidden_size": 1536, "d_kv": 64, "d_ff": 3968, "num_hidden_layers": 18, "num_attention_heads": 24, "seq_len": 4096} | (c.get("vision_config") or {})
+    D, F, W = t["embed_dim"], t["ffn_dim"], v["hidden_size"]
+    text = (t["vocab_size"] * (1 if c.get("tie_word_embeddings", True) else 2) + 2) * D + t["layers"] * (block(D, F) + norm(F)) + norm(D)
+    image = linear(v["patch_embed_hidden_size"], W) + 2 * v["seq_len"] * W + W
+    image += v["num_hidden_layers"] * (4 * W * v["d_kv"] * v["num_attention_heads"] + 3 * W * v["d_ff"] + 2 * W)
+    return text + image + linear(W, D) + c.get("latent_query_num", 2048) * D + 4 * linear(D, D)
+
+
 FAMILIES = {
     # Texts.
+    "kosmos-2.5": kosmos2_5,
     "splinter": splinter,
     "pix2struct": pix2struct,
     "mlcd_vision_model": mlcd,

@@ -1471,7 +1471,17 @@ def draw_splinter(draw):
     return draw_encoder(draw) | of_kind(draw, "Splinter", "Model", "ForQuestionAnswering") | {"type_vocab_size": draw.randint(1, 4)}
 
 
+def draw_kosmos2_5(draw):
+    heads = draw.choice([1, 2, 3])
+    return {"text_config": {"embed_dim": 8 * heads, "attention_heads": heads, "layers": draw.randint(1, 6), "ffn_dim": draw.randint(3, 99), "vocab_size": draw.randint(100, 999),
+                            "max_position_embeddings": draw.randint(30, 60), "scale_embedding": draw.random() < 0.5},
+            "latent_query_num": draw.randint(1, 20), "tie_word_embeddings": draw.random() < 0.5,
+            "vision_config": {"patch_embed_hidden_size": draw.choice([12, 48]), "hidden_size": draw.choice([16, 24]), "d_kv": draw.choice([4, 6]), "num_attention_heads": draw.choice([1, 3]),
+                              "d_ff": draw.randint(3, 99), "num_hidden_layers": draw.randint(1, 4), "seq_len": draw.randint(4, 40)}}
+
+
 DRAWS = {
+    "kosmos-2.5": draw_kosmos2_5,
     "splinter": draw_splinter,
     "pix2struct": draw_pix2struct,
     "mlcd_vision_model": draw_mlcd,
