@@ -21,6 +21,15 @@ stg.block @row_norm(%x: !row) -> !row {
   stg.return %y : !row
 }
 
+// The norm of the first token, executed, but read by nobody.
+stg.block @unread_row_norm(%x: !stream) -> !stream {
+  %f = stg.slice dim 1 %x {from = #sym.expr<0>} <"first_token"> : !stream -> !stg.tensor<[B, 1, D], bf16>
+  %r = stg.rearrange "b()d->bd" %f : !stg.tensor<[B, 1, D], bf16> -> !row
+  %n = stg.call @row_norm(%r) : (!row) -> !row
+  stg.keep %n : !row
+  stg.return %x : !stream
+}
+
 stg.block @embed_row(%x: !row) -> !embedding {
   %w = stg.param "projection" : !stg.tensor<[D, PD], bf16>
   %y = stg.einsum "bd,dp->bp" %x, %w : !row, !stg.tensor<[D, PD], bf16>

@@ -323,6 +323,9 @@ def bart(c):
 def whisper(c):
     D, M = c.get("d_model", 384), c.get("num_mel_bins", 80)
     attention = 4 * D * D + 3 * D + norm(D)
+    if kind_of(c) == "ForAudioClassification":
+        narrow = c.get("classifier_proj_size", 256)
+        return whisper_encoder({"num_mel_bins": M} | c, D, c.get("encoder_ffn_dim", 1536), c.get("encoder_layers", 4)) + linear(D, narrow) + linear(narrow, classes(c))
 
     def network(key):
         F = c.get(key, 1536)
@@ -358,6 +361,8 @@ def modernbert(c):
 def clip(c):
     t, v, P = c.get("text_config") or {}, c.get("vision_config") or {}, c.get("projection_dim", 512)
     D = t.get("hidden_size", 512)
+    if kind_of(c) == "ForImageClassification":
+        return clip_vision(v) + linear(v.get("hidden_size", 768), classes(c))
     total = (t.get("vocab_size", 49408) + t.get("max_position_embeddings", 77)) * D + norm(D)
     total += t.get("num_hidden_layers", 12) * block(D, t.get("intermediate_size", 2048))
     return total + clip_vision(v) + D * P + v.get("hidden_size", 768) * P + 1
@@ -475,7 +480,7 @@ def gte(c):
     total = (V + c.get("type_vocab_size", 1)) * D + norm(D) + c.get("num_hidden_layers", 12) * layer
     if kind_of(c) == "ForMaskedLM":
         total += linear(D, D) + norm(D) + V + (0 if c.get("tie_word_embeddings", True) else V * D)
-    return total
+    return total + of_tokens(D, c) + {"ForSequenceClassification": linear(D, D) + linear(D, classes(c)), "ForMultipleChoice": linear(D, D) + linear(D, 1)}.get(kind_of(c), 0)
 
 
 def eurobert(c):
@@ -706,6 +711,8 @@ def siglip(c):
     """A projection of texts, two towers, how steep a comparison is and where it is even."""
     t, v = c.get("text_config") or {}, c.get("vision_config") or {}
     D, tower = t.get("hidden_size", 768), siglip_vision(v) if c["model_type"] == "siglip" else siglip2_vision(v)
+    if kind_of(c) == "ForImageClassification":
+        return tower + linear(v.get("hidden_size", 768), classes(c))
     total = (t.get("vocab_size", 32000) + t.get("max_position_embeddings", 64)) * D + layers_of(t) + norm(D)
     return total + linear(D, t.get("projection_size") or D) + tower + 2
 
@@ -1524,7 +1531,7 @@ def wav2vec2(c):
     if kind == "ForSequenceClassification":
         narrow = c.get("classifier_proj_size", 256)
         return total + linear(D, narrow) + linear(narrow, classes(c))
-    return total
+    return total + (linear(D, classes(c)) if kind == "ForAudioFrameClassification" else 0)
 
 
 def wavlm(c):
@@ -1561,7 +1568,7 @@ def wav2vec2_bert(c):
     is_hiding = c.get("mask_time_prob", 0.05) > 0 and c.get("apply_spec_augment", True)
     total = norm(features) + linear(features, D) + (D if is_hiding else 0) + c.get("num_hidden_layers", 24) * layer
     narrow = c.get("classifier_proj_size", 768)
-    heads = {"ForCTC": linear(D, c["vocab_size"]), "ForSequenceClassification": linear(D, narrow) + linear(narrow, classes(c))}
+    heads = {"ForCTC": linear(D, c["vocab_size"]), "ForSequenceClassification": linear(D, narrow) + linear(narrow, classes(c)), "ForAudioFrameClassification": linear(D, classes(c))}
     return total + heads.get(kind, 0)
 
 
@@ -2089,6 +2096,7 @@ def kosmos2_5(c):
 
 FAMILIES = {
     # Texts.
+    "ibert": xlm_roberta,
     "kosmos-2.5": kosmos2_5,
     "splinter": splinter,
     "pix2struct": pix2struct,

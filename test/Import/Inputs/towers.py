@@ -276,6 +276,11 @@ def draw_clip(draw):
             "projection_dim": draw.choice([8, 20])}
 
 
+def draw_classes(draw, pair, name):
+    """A pair of encoders, or that of images alone, which says a class."""
+    return pair if draw.random() < 0.5 else pair | labels(draw) | {"architectures": [name + "ForImageClassification"]}
+
+
 def draw_diffusion(draw):
     return {"num_attention_heads": draw.choice([1, 3]), "attention_head_dim": draw.choice([8, 16]),
             "num_layers": draw.randint(2, 6), "in_channels": draw.choice([4, 16]),
@@ -345,7 +350,7 @@ def draw_nomic_bert(draw):
 
 
 def draw_gte(draw):
-    return draw_encoder(draw) | of_kind(draw, "New", "Model", "ForMaskedLM") | {
+    return draw_encoder(draw) | labels(draw) | of_kind(draw, "New", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS) | {
         "type_vocab_size": draw.randint(0, 2), "hidden_act": draw.choice(["gelu", "silu"]),
         "tie_word_embeddings": draw.random() < 0.5}
 
@@ -1071,7 +1076,7 @@ def draw_pixart(draw):
 def draw_wav2vec2(draw, prefix="Wav2Vec2"):
     sizes = draw_encoder(draw)
     del sizes["max_position_embeddings"]
-    return sizes | labels(draw) | of_kind(draw, prefix, "Model", "ForCTC", "ForSequenceClassification") | {
+    return sizes | labels(draw) | of_kind(draw, prefix, "Model", "ForCTC", "ForSequenceClassification", *([] if prefix in ("Hubert", "UniSpeech") else ["ForAudioFrameClassification"])) | {
         "conv_dim": [draw.choice([4, 12])] * 7, "feat_extract_norm": draw.choice(["group", "layer"]), "conv_bias": draw.random() < 0.5,
         "num_conv_pos_embeddings": draw.choice([3, 8]), "num_conv_pos_embedding_groups": draw.choice([2, 4]),
         "do_stable_layer_norm": draw.random() < 0.5, "mask_time_prob": draw.choice([0.0, 0.05]),
@@ -1091,7 +1096,7 @@ def draw_conformer(draw):
 def draw_wav2vec2_bert(draw):
     sizes = draw_encoder(draw)
     del sizes["max_position_embeddings"]
-    return sizes | labels(draw) | of_kind(draw, "Wav2Vec2Bert", "Model", "ForCTC", "ForSequenceClassification") | {
+    return sizes | labels(draw) | of_kind(draw, "Wav2Vec2Bert", "Model", "ForCTC", "ForSequenceClassification", "ForAudioFrameClassification") | {
         "feature_projection_input_dim": draw.choice([6, 160]), "position_embeddings_type": draw.choice(["relative_key", "relative", "rotary", None]),
         "left_max_position_embeddings": draw.randint(0, 9), "right_max_position_embeddings": draw.randint(0, 9),
         "conv_depthwise_kernel_size": draw.choice([3, 31]), "mask_time_prob": draw.choice([0.0, 0.05]), "apply_spec_augment": draw.random() < 0.5,
@@ -1160,7 +1165,7 @@ def draw_llada(draw):
 
 
 def draw_markuplm(draw):
-    return draw_bert(draw) | of_kind(draw, "MarkupLM", "Model", "ForSequenceClassification") | {
+    return draw_bert(draw) | of_kind(draw, "MarkupLM", "Model", "ForSequenceClassification", *OF_TOKENS) | {
         "max_xpath_tag_unit_embeddings": draw.randint(3, 20), "max_xpath_subs_unit_embeddings": draw.randint(3, 20),
         "xpath_unit_hidden_size": draw.choice([4, 6]), "max_depth": draw.randint(1, 9)}
 
@@ -1480,7 +1485,12 @@ def draw_kosmos2_5(draw):
                               "d_ff": draw.randint(3, 99), "num_hidden_layers": draw.randint(1, 4), "seq_len": draw.randint(4, 40)}}
 
 
+def draw_ibert(draw):
+    return draw_roberta(draw) | of_kind(draw, "IBert", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS) | {"quant_mode": False}
+
+
 DRAWS = {
+    "ibert": draw_ibert,
     "kosmos-2.5": draw_kosmos2_5,
     "splinter": draw_splinter,
     "pix2struct": draw_pix2struct,
@@ -1525,13 +1535,13 @@ DRAWS = {
     "wav2vec2-bert": draw_wav2vec2_bert, "wavlm": draw_wavlm, "wav2vec2-conformer": draw_conformer,
     "segformer": draw_segformer, "donut-swin": draw_donut_swin,
     "swin": draw_swin, "swinv2": draw_swinv2,
-    "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": draw_clip, "metaclip_2": draw_clip, "chinese_clip": draw_chinese_clip, "altclip": draw_altclip, "imagegpt": draw_imagegpt, "resnet": draw_resnet,
+    "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": lambda draw: draw_classes(draw, draw_clip(draw), "CLIP"), "metaclip_2": lambda draw: draw_classes(draw, draw_clip(draw), "MetaClip2"), "chinese_clip": draw_chinese_clip, "altclip": draw_altclip, "imagegpt": draw_imagegpt, "resnet": draw_resnet,
     "clip_vision_model": draw_clip_vision_model, "data2vec-vision": draw_data2vec_vision, "deit": draw_deit,
     "dinov2": draw_dinov2, "dinov2_with_registers": draw_dinov2_with_registers, "dinov3_vit": draw_dinov3, "ijepa": draw_ijepa,
     "convnext": draw_scaled_convnext, "convnextv2": lambda draw: draw_convnext(draw, "ConvNextV2"),
     "data2vec-audio": draw_data2vec_audio, "hubert": draw_hubert, "unispeech": lambda draw: draw_wav2vec2(draw, "UniSpeech"),
     "unispeech-sat": lambda draw: draw_wav2vec2(draw, "UniSpeechSat"), "wav2vec2": draw_wav2vec2,
-    "siglip": draw_siglip, "siglip2": draw_siglip2, "siglip2_vision_model": draw_siglip2_vision_model,
+    "siglip": lambda draw: draw_classes(draw, draw_siglip(draw), "Siglip"), "siglip2": lambda draw: draw_classes(draw, draw_siglip2(draw), "Siglip2"), "siglip2_vision_model": draw_siglip2_vision_model,
     "pixtral": draw_pixtral, "siglip_vision_model": draw_siglip_vision_model, "videomae": draw_videomae, "vilt": draw_vilt, "vit": draw_vit, "vit_mae": draw_vit_mae, "vit_msn": draw_vit_msn,
     "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
