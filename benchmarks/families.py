@@ -335,6 +335,15 @@ CONFIGS = {
     "whisper_classifier": {"model_type": "whisper", "architectures": ["WhisperForAudioClassification"], "d_model": 64, "encoder_layers": 8, "encoder_attention_heads": 8, "encoder_ffn_dim": 96,
                            "num_mel_bins": 16, "max_source_positions": 32, "classifier_proj_size": 32},
     "ibert": ENCODER | {"architectures": ["IBertForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
+    "blip_questions": {"model_type": "blip", "architectures": ["BlipForQuestionAnswering"], "text_config": alike(), "vision_config": VISION | {"hidden_size": 64, "image_size": 24, "patch_size": 8}},
+    "decision_transformer": {"hidden_size": 64, "n_layer": 8, "n_head": 8, "n_inner": 96, "n_positions": 32, "max_ep_len": 32, "state_dim": 8, "act_dim": 4},
+    "vision_encoder_decoder_gpt2": {"model_type": "vision-encoder-decoder", "encoder": VISION | {"image_size": 32, "patch_size": 8}, "decoder": {"model_type": "gpt2"} | few()},
+    "vision_encoder_decoder_deit": {"model_type": "vision-encoder-decoder", "encoder": {"model_type": "deit"} | VISION | {"image_size": 32, "patch_size": 8},
+                                    "decoder": {"model_type": "trocr", "d_model": 64, "decoder_layers": 8, "decoder_attention_heads": 8, "decoder_ffn_dim": 96, "vocab_size": 128,
+                                                "max_position_embeddings": 32}},
+    "donut": {"model_type": "vision-encoder-decoder", "encoder": {"model_type": "donut-swin"} | WINDOWS,
+              "decoder": {"model_type": "mbart", "d_model": 128, "decoder_layers": 8, "decoder_attention_heads": 8, "decoder_ffn_dim": 96, "vocab_size": 128, "max_position_embeddings": 32}},
+    "encoder-decoder": {"encoder": {"model_type": "bert"} | alike(), "decoder": {"model_type": "roberta"} | alike(max_position_embeddings=34)},
     "jetmoe": {"hidden_size": 64, "intermediate_size": 32, "num_hidden_layers": 8, "num_key_value_heads": 4, "kv_channels": 8, "vocab_size": 128,
                "max_position_embeddings": 32, "num_local_experts": 8, "num_experts_per_tok": 2},
     "kimi_linear": decoder(**EXPERTS, **LATENT_SIZES, num_shared_experts=1, first_k_dense_replace=2, mla_use_nope=True,
@@ -639,7 +648,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "exaone4_5", "glm_ocr", "glmasr", "lighton_ocr", "internvl_chat_phi3", "llava_next_qwen2", "mistral3_qwen3", "paligemma_gemma2", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
               "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech",
               "big_bird", "clap", "detr", "lilt", "muse_glimmer", "owlv2", "owlvit", "pvt_v2", "table-transformer", "timesformer", "xlnet",
-              "kosmos-2", "siglip_classifier", "siglip2_classifier", "clip_classifier", "metaclip_2_classifier", "whisper_classifier", "ibert", "kosmos-2.5", "clipseg", "csm", "granite4_vision", "hiera", "mlcd_vision_model", "pix2struct", "splinter", "vjepa2", "longt5", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
+              "kosmos-2", "blip_questions", "decision_transformer", "vision_encoder_decoder_gpt2", "vision_encoder_decoder_deit", "donut", "encoder-decoder", "siglip_classifier", "siglip2_classifier", "clip_classifier", "metaclip_2_classifier", "whisper_classifier", "ibert", "kosmos-2.5", "clipseg", "csm", "granite4_vision", "hiera", "mlcd_vision_model", "pix2struct", "splinter", "vjepa2", "longt5", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip", "clap")
 # What is made of parameters alone, such as heads of relative positions, or of a condition of the whole batch, each rank makes for

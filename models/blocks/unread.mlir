@@ -42,3 +42,10 @@ stg.block @unread_patches(%x: !stream) -> !stream {
   stg.keep %w : !stg.tensor<[PC, D], bf16>
   stg.return %x : !stream
 }
+
+// The mean of what a tower gives: executed, but read by nobody (Donut).
+stg.block @unread_mean_of_tokens(%x: !stream) -> !stream {
+  %m = stg.mean dim 1 %x <"token_mean"> : !stream
+  stg.keep %m : !stg.tensor<[B, D], bf16>
+  stg.return %x : !stream
+}

@@ -654,7 +654,18 @@ def vilt(c):
 def trocr(c):
     """ViT with its pooler; a decoder with norms behind each part, whose keys and values of the image may have its width."""
     t, D = c["decoder"], c["decoder"].get("d_model", 1024)
-    total, W = vit(c["encoder"] | {"architectures": ["ViTModel"]}), c["encoder"].get("hidden_size", 768)
+    if c["encoder"].get("model_type") == "donut-swin":
+        layer = block(D, t.get("decoder_ffn_dim", 4096)) + 4 * linear(D, D) + norm(D)
+        tables = t.get("vocab_size", 50265) * (1 if t.get("tie_word_embeddings", True) else 2) + t.get("max_position_embeddings", 1024) + 2
+        return swin(c["encoder"]) + tables * D + 2 * norm(D) + t.get("decoder_layers", 12) * layer
+    seen = deit if c["encoder"].get("model_type") == "deit" else vit
+    total, W = seen(c["encoder"] | {"architectures": ["ViTModel"]}), c["encoder"].get("hidden_size", 768)
+    if t["model_type"] == "gpt2":
+        D = t.get("n_embd", 768)
+        read = t.get("cross_attention_hidden_size") or D
+        layer = block(D, t.get("n_inner") or 4 * D) + 2 * linear(D, D) + 2 * linear(read, D) + norm(D)
+        tables = t.get("vocab_size", 50257) * (1 if t.get("tie_word_embeddings", True) else 2) + t.get("n_positions", 1024)
+        return total + (linear(W, D) if W != read else 0) + tables * D + norm(D) + t.get("n_layer", 12) * layer
     read = t.get("cross_attention_hidden_size") or D
     total += linear(W, D) if W != D and not t.get("cross_attention_hidden_size") else 0
     layer = block(D, t.get("decoder_ffn_dim", 4096)) + 2 * linear(D, D) + 2 * linear(read, D) + norm(D)
@@ -982,7 +993,8 @@ def blip(c):
     tower = image_ends(v, 1)[0] + layers_of(v) + norm(T)
     readers = t["num_hidden_layers"] * (2 * linear(D, D) + 2 * linear(T, D) + norm(D))
     text = (t["vocab_size"] + t["max_position_embeddings"]) * D + norm(D) + layers_of(t) + readers
-    return tower + text + linear(D, D) + norm(D) + t["vocab_size"] * (1 if c.get("tie_word_embeddings", True) else 1 + D)
+    questions = text if kind_of(c) == "ForQuestionAnswering" else 0
+    return tower + text + questions + linear(D, D) + norm(D) + t["vocab_size"] * (1 if c.get("tie_word_embeddings", True) else 1 + D)
 
 
 def instructblip(c):
@@ -2094,8 +2106,25 @@ def kosmos2_5(c):
     return text + image + linear(W, D) + c.get("latent_query_num", 2048) * D + 4 * linear(D, D)
 
 
+def encoder_decoder(c):
+    """BERT with its pooler, and BERT with one more attention in each layer before the head of words."""
+    t = {"vocab_size": 30522, "hidden_size": 768, "num_hidden_layers": 12} | c["decoder"]
+    D = t["hidden_size"]
+    readers = t["num_hidden_layers"] * (4 * linear(D, D) + norm(D))
+    return bert(c["encoder"] | {"architectures": ["BertModel"]}) + bert(t | {"architectures": ["BertForMaskedLM"]}) + readers
+
+
+def decision_transformer(c):
+    """GPT-2 with a table of places and one of steps, and a matrix each before and behind it for what is to be won, states and actions."""
+    c = {"state_dim": 17, "act_dim": 4, "hidden_size": 128, "max_ep_len": 4096, "n_positions": 1024, "n_layer": 3} | c
+    D = c["hidden_size"]
+    ends = sum(linear(width, D) + linear(D, width) for width in (1, c["state_dim"], c["act_dim"]))
+    return (c["max_ep_len"] + c["n_positions"]) * D + ends + 2 * norm(D) + c["n_layer"] * block(D, c.get("n_inner") or 4 * D)
+
+
 FAMILIES = {
     # Texts.
+    "encoder-decoder": encoder_decoder, "decision_transformer": decision_transformer,
     "ibert": xlm_roberta,
     "kosmos-2.5": kosmos2_5,
     "splinter": splinter,

@@ -455,6 +455,37 @@ def draw_trocr(draw):
         "cross_attention_hidden_size": draw.choice([None, image["hidden_size"]])}}
 
 
+def draw_before_text(draw):
+    """An encoder of images, and what writes of it: ViT before TrOCR or GPT-2, DeiT before TrOCR, Donut."""
+    pair, kind = draw_trocr(draw), draw.choice(["trocr", "gpt2", "deit", "donut"])
+    image, width, tied = pair["encoder"], pair["encoder"]["hidden_size"], draw.random() < 0.5
+    if kind == "deit":
+        return pair | {"encoder": image | {"model_type": "deit"}}
+    if kind == "gpt2":
+        heads = draw.choice([1, 2])
+        return {"encoder": image, "decoder": {"model_type": "gpt2", "n_embd": 8 * heads, "n_head": heads, "n_layer": draw.randint(1, 4), "n_inner": draw.choice([None, 20]), "vocab_size": draw.randint(100, 999),
+                                              "n_positions": draw.randint(4, 40), "tie_word_embeddings": tied, "cross_attention_hidden_size": draw.choice([None, width])}}
+    if kind == "donut":
+        swin = draw_donut_swin(draw)
+        del swin["architectures"]
+        return {"encoder": {"model_type": "donut-swin"} | swin, "decoder": {
+            "model_type": "mbart", "d_model": 8 * swin["embed_dim"], "decoder_attention_heads": draw.choice([1, 4]), "decoder_layers": draw.randint(1, 4), "decoder_ffn_dim": draw.randint(3, 99),
+            "vocab_size": draw.randint(100, 999), "max_position_embeddings": draw.randint(4, 40), "tie_word_embeddings": tied, "scale_embedding": draw.random() < 0.5}}
+    return pair
+
+
+def draw_encoder_decoder(draw):
+    pair = {key: draw_encoder(draw) | {"type_vocab_size": draw.randint(1, 3), "model_type": draw.choice(["bert", "roberta"])} for key in ("encoder", "decoder")}
+    pair["encoder"] |= {key: pair["decoder"][key] for key in ("hidden_size", "num_attention_heads")}
+    return pair | {"decoder": pair["decoder"] | {"is_decoder": True, "add_cross_attention": True, "tie_word_embeddings": draw.random() < 0.5}}
+
+
+def draw_decision_transformer(draw):
+    heads = draw.choice([1, 2])
+    return {"hidden_size": 8 * heads, "n_head": heads, "n_layer": draw.randint(1, 4), "n_inner": draw.choice([None, 20]), "state_dim": draw.randint(1, 9), "act_dim": draw.randint(1, 9),
+            "max_ep_len": draw.randint(4, 40), "n_positions": draw.randint(4, 40), "action_tanh": draw.random() < 0.5}
+
+
 def draw_yolos(draw):
     patch, has_mid = draw.choice([2, 4, 7]), draw.random() < 0.5
     sides = [patch * draw.randint(1, 5) + (0 if has_mid else draw.randint(0, 1)) for _ in range(2)]
@@ -738,7 +769,11 @@ def draw_git(draw):
 def draw_blip(draw):
     text = draw_text(draw)
     del text["num_key_value_heads"]
-    return {"text_config": text | {"max_position_embeddings": draw.randint(20, 90)}, "tie_word_embeddings": draw.random() < 0.5, "vision_config": draw_tower(draw) | {"num_channels": 3}}
+    blip = {"text_config": text | {"max_position_embeddings": draw.randint(20, 90)}, "tie_word_embeddings": draw.random() < 0.5, "vision_config": draw_tower(draw) | {"num_channels": 3}}
+    if draw.random() < 0.5:
+        return blip
+    tower = blip["vision_config"] | {key: text[key] for key in ("hidden_size", "num_attention_heads")}
+    return blip | {"architectures": ["BlipForQuestionAnswering"], "vision_config": tower}
 
 
 def draw_instructblip(draw):
@@ -1528,7 +1563,7 @@ DRAWS = {
     "bart": draw_bart, "blenderbot": draw_bart, "blenderbot-small": draw_bart, "m2m_100": draw_bart,
     "marian": draw_bart, "mbart": lambda draw: draw_bart(draw) | of_texts(draw, "MBart"), "mt5": lambda draw: with_heads(draw, draw_t5(draw), "MT5"), "pegasus": draw_bart, "plbart": lambda draw: draw_bart(draw) | of_texts(draw, "PLBart"), "t5": lambda draw: with_heads(draw, draw_t5(draw), "T5"),
     "umt5": lambda draw: with_heads(draw, draw_t5(draw), "UMT5"), "whisper": draw_whisper,
-    "vision-encoder-decoder": draw_trocr, "moonshine": draw_moonshine, "musicgen_decoder": draw_musicgen, "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
+    "vision-encoder-decoder": draw_before_text, "encoder-decoder": draw_encoder_decoder, "decision_transformer": draw_decision_transformer, "moonshine": draw_moonshine, "musicgen_decoder": draw_musicgen, "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
     # Images and sound.
     "clap": draw_clap, "owlvit": draw_owlvit, "owlv2": draw_owlv2, "timesformer": draw_timesformer, "pvt_v2": draw_pvt_v2, "dinov3_convnext": draw_dinov3_convnext, "detr": draw_detr,
     "table-transformer": draw_table_transformer, "mobilenet_v1": draw_mobilenet_v1, "mobilenet_v2": draw_mobilenet_v2,
