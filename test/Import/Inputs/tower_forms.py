@@ -653,6 +653,7 @@ def vilt(c):
 
 def trocr(c):
     """ViT with its pooler; a decoder with norms behind each part, whose keys and values of the image may have its width."""
+    c = {"encoder": {}} | c
     t, D = c["decoder"], c["decoder"].get("d_model", 1024)
     if c["encoder"].get("model_type") == "donut-swin":
         layer = block(D, t.get("decoder_ffn_dim", 4096)) + 4 * linear(D, D) + norm(D)
