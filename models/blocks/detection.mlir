@@ -91,7 +91,9 @@ stg.block @object_box_loss(%x: !found, %boxes: !boxes, %matched: !stg.tensor<[B,
   } else {
     stg.yield %l : !boxes
   }
+  // A step of inference has no distances.
   %s = stg.activation sigmoid %q <"boxes"> : !boxes
+  stg.keep %s : !boxes
   %d = stg.elementwise sub %s, %boxes <"differences"> : !boxes, !boxes
   %a = stg.elementwise abs %d <"distances"> : !boxes
   %m = stg.mul %a, %matched <"matched_distances"> : !boxes, !stg.tensor<[B, _ = NO, 1], bf16>

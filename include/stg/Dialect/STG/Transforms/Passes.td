@@ -1783,7 +1783,8 @@ def Schedule : Pass<"stg-schedule", "::mlir::ModuleOp"> {
     A virtual stage has a range of the layers: of the iterations of the repeats of the
     forward pass and of the repeats of the same name in backward and optimizer. What
     stands beside the repeats goes where its operands are: the embedding to the first
-    stage, head and loss to the last. Tasks are private functions: forward and backward
+    stage, head and loss to the last, a loss of inputs and parameters alone to the first.
+    What the program gives is kept. Tasks are private functions: forward and backward
     of a stage, for schedules that split it the two halves of backward, and what a device
     does once a step (reductions of gradients, optimizer). Their results are what is sent
     to the neighbouring stage, what is saved for backward, and gradients.

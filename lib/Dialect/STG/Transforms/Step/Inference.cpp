@@ -322,13 +322,14 @@ FailureOr<bool> StepBuilder::doRequestsBegin(ConcatOp op) {
                         "requests with some, not both");
 }
 
-/// All ops of the block that the value is made with.
+/// All ops of the block that the value is made with; also of one in a layer,
+/// but for what layers carry.
 static DenseSet<Operation *> collectMakers(Value value, Block &body) {
-  DenseSet<Operation *> makers;
+  DenseSet<Operation *> makers, inside;
   SmallVector<Value> pending = {value};
   while (!pending.empty()) {
     Operation *op = pending.pop_back_val().getDefiningOp();
-    if (!op || op->getBlock() != &body || !makers.insert(op).second)
+    if (!op || !(op->getBlock() == &body ? makers : inside).insert(op).second)
       continue;
     op->walk([&](Operation *inner) {
       llvm::append_range(pending, inner->getOperands());
@@ -735,8 +736,9 @@ FailureOr<bool> StepBuilder::keepAllEncoded(DenseSet<Operation *> &done) {
   return !isFirst;
 }
 
-/// What an encoder makes and nobody reads, such as a pooled row, is kept in the
-/// step that executes it, and not in those that go on from there.
+/// What an encoder makes and nobody reads, such as a pooled row or what a layer
+/// has for later ones, is kept in the step that executes it, and not in those
+/// that go on from there.
 void StepBuilder::releaseEncoded() {
   DenseSet<Value> ofStep;
   for (BlockArgument arg : function.getArguments())
@@ -744,6 +746,7 @@ void StepBuilder::releaseEncoded() {
         type && llvm::any_of(type.getDims(),
                              [&](DimAttr dim) { return step.isTokens(dim); }))
       ofStep.insert(arg);
+  SmallVector<KeepOp> kept;
   for (Operation &op : function.getBody().front()) {
     bool isOfStep = op.walk([&](Operation *inner) {
                         return llvm::any_of(inner->getOperands(),
@@ -755,14 +758,11 @@ void StepBuilder::releaseEncoded() {
                       }).wasInterrupted();
     if (isOfStep)
       ofStep.insert(op.result_begin(), op.result_end());
+    else
+      op.walk([&](KeepOp keep) { kept.push_back(keep); });
   }
-  SmallVector<Operation *> kept;
-  for (Operation &op : function.getBody().front())
-    if (auto keep = dyn_cast<KeepOp>(op);
-        keep && !ofStep.contains(keep.getValue()))
-      kept.push_back(keep);
-  for (Operation *op : kept)
-    op->erase();
+  for (KeepOp keep : kept)
+    keep.erase();
 }
 
 /// A bias by position is looked up for the keys of earlier steps, too.
