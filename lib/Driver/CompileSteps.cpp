@@ -176,10 +176,9 @@ compileParts(const StrategyInput &strategy, std::vector<PartT> parts,
 /// All loops of steps, in one module.
 static Expected<Model>
 compileLoops(MLIRContext &context, const CompileRequest &request,
-             llvm::SourceMgr &sources, const MessagePrinter &printer,
-             TimingScope &timing, CompileResult &result) {
-  StrategyInput strategy = request.strategy;
-  strategy.deriveStep();
+             StrategyInput strategy, llvm::SourceMgr &sources,
+             const MessagePrinter &printer, TimingScope &timing,
+             CompileResult &result) {
   std::vector<StrategyInput> parts = splitSteps(strategy, result.loops);
   // Where nobody says how many, the manifest says how many there are.
   if (!strategy.isGiven(FieldId::steps)) {
@@ -284,10 +283,9 @@ static Expected<Model> compileRounds(MLIRContext &context,
 /// All loops of rounds, in one module.
 static Expected<Model>
 compileRounds(MLIRContext &context, const CompileRequest &request,
-              llvm::SourceMgr &sources, const MessagePrinter &printer,
-              TimingScope &timing, CompileResult &result) {
-  StrategyInput strategy = request.strategy;
-  strategy.deriveStep();
+              const StrategyInput &strategy, llvm::SourceMgr &sources,
+              const MessagePrinter &printer, TimingScope &timing,
+              CompileResult &result) {
   return compileParts<RoundParts>(
       strategy,
       splitRounds(strategy, result.loops, hasStages(context, strategy)), result,
@@ -369,10 +367,12 @@ static Expected<Model> compileRead(MLIRContext &context,
                                    TimingScope &timing, CompileResult &result) {
   DiagnosticForwarder forwarder(context, sources, printer);
   if (hasDrafts(strategy))
-    return compileRounds(context, request, sources, printer, timing, result);
+    return compileRounds(context, request, strategy, sources, printer, timing,
+                         result);
   if (isOnlyLoop(strategy, result))
     return compileLoop(context, request, sources, printer, timing, result);
-  return compileLoops(context, request, sources, printer, timing, result);
+  return compileLoops(context, request, strategy, sources, printer, timing,
+                      result);
 }
 
 Expected<CompiledModel>

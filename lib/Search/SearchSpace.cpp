@@ -93,14 +93,16 @@ private:
   bool splits(uint32_t schedule);
   uint32_t findSchedule(const StrategyInput &strategy);
   bool isDefaultAxis(FieldId id) const { return defaults.count(id); }
+  bool hasAxis(FieldId id) const {
+    return any_of(space.axes,
+                  [&](const SearchAxis &axis) { return axis.field->id == id; });
+  }
 
   const SpaceRequest &request;
   StrategySettler &settler;
   const StrategyInput &fixed;
   SearchSpace space;
   std::set<FieldId> defaults;
-  /// Whether there may be replicas of what ZeRO divides.
-  bool hasReplicas = false;
   /// Degrees whose product is the number of ranks.
   std::vector<size_t> meshAxes, restAxes;
   std::vector<uint8_t> current;
@@ -136,7 +138,7 @@ static bool isOfStep(FieldId id) {
 bool SpaceBuilder::isOfMesh(const Field &field) const {
   // Replicas are of what ZeRO divides.
   if (field.id == FieldId::zero)
-    return hasReplicas;
+    return fixed.isGiven(FieldId::dpReplicate) || hasAxis(FieldId::dpReplicate);
   return field.isDegree || field.id == FieldId::sequenceParallel ||
          field.id == FieldId::degrees || field.id == FieldId::rules ||
          field.id == FieldId::rankOrder || isOfStep(field.id);
@@ -210,9 +212,7 @@ std::vector<std::string> SpaceBuilder::listPowers(int64_t most) const {
 }
 
 void SpaceBuilder::addDefault(FieldId id, std::vector<std::string> values) {
-  if (fixed.isGiven(id) || any_of(space.axes, [&](const SearchAxis &axis) {
-        return axis.field->id == id;
-      }))
+  if (fixed.isGiven(id) || hasAxis(id))
     return;
   space.axes.push_back({&getField(id), std::move(values)});
   defaults.insert(id);
@@ -551,9 +551,7 @@ void SpaceBuilder::settleMesh() {
                     " does not divide the sequences of a rank");
     values.microBatches = state.share / *values.microBatch;
   }
-  if (none_of(space.axes, [](const SearchAxis &axis) {
-        return axis.field->id == FieldId::layersPerStage;
-      }))
+  if (!hasAxis(FieldId::layersPerStage))
     if (Error error = settler.checkStages(state.strategy))
       return refuse(toString(std::move(error)));
   state.settled = values;
@@ -805,10 +803,7 @@ Expected<int64_t> SpaceBuilder::getRanksLeft(int64_t ranks) const {
     left /= degree;
   }
   // Other degrees of the preset make ranks, too.
-  bool hasOthers = fixed.isGiven(FieldId::degrees) ||
-                   any_of(space.axes, [](const SearchAxis &axis) {
-                     return axis.field->id == FieldId::degrees;
-                   });
+  bool hasOthers = fixed.isGiven(FieldId::degrees) || hasAxis(FieldId::degrees);
   return hasOthers ? 0 : left;
 }
 
@@ -817,10 +812,6 @@ Expected<SearchSpace> SpaceBuilder::run() {
     return std::move(error);
   if (Error error = readVaried())
     return std::move(error);
-  hasReplicas = fixed.isGiven(FieldId::dpReplicate) ||
-                any_of(space.axes, [](const SearchAxis &axis) {
-                  return axis.field->id == FieldId::dpReplicate;
-                });
   if (Error error = addDefaults())
     return std::move(error);
   if (Error error = checkDefaults())

@@ -9,7 +9,6 @@
 #include "TaskReader.h"
 #include "stg/Support/Phases.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
 using namespace stg;

@@ -9,7 +9,6 @@
 #include "stg/Support/Phases.h"
 #include "stg/Support/Units.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"

@@ -1033,8 +1033,11 @@ public:
 
   explicit MatchedAttention(EinsumOp mix) : mix(mix), second(mix) {}
   bool match(IsOfInput isOfInput) {
-    return findWeights() && findScores() && nameOperands() && findSizes() &&
-           findQuery(isOfInput) && findHeads(isOfInput);
+    if (!findWeights() || !findScores() || !nameOperands() || !findSizes() ||
+        !findQuery(isOfInput))
+      return false;
+    findHeads(isOfInput);
+    return true;
   }
 
   EinsumOp mix; ///< The second product.
@@ -1055,7 +1058,7 @@ private:
   bool nameOperands();
   bool findSizes();
   bool findQuery(IsOfInput isOfInput);
-  bool findHeads(IsOfInput isOfInput);
+  void findHeads(IsOfInput isOfInput);
   bool isGiven(char c, IsOfInput isOfInput) const {
     return isOfInput(tensorOf(q).getDim(queries.find(c)));
   }
@@ -1206,7 +1209,7 @@ bool MatchedAttention::findQuery(IsOfInput isOfInput) {
 }
 
 /// The batch comes before the queries, heads may be on either side.
-bool MatchedAttention::findHeads(IsOfInput isOfInput) {
+void MatchedAttention::findHeads(IsOfInput isOfInput) {
   if (shared.size() == 2) {
     bool isSecond =
         isGiven(shared[1], isOfInput) && !isGiven(shared[0], isOfInput);
@@ -1220,7 +1223,6 @@ bool MatchedAttention::findHeads(IsOfInput isOfInput) {
                                 (!has(group, shared[0]) && group.size() == 1));
     (isBatch ? batch : heads) = shared;
   }
-  return true;
 }
 
 /// The dimension that those of a group make together.

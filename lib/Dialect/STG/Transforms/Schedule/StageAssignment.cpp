@@ -311,7 +311,7 @@ void StageAssignment::assignSums(ScanOpInterface scan, const BitVector &set) {
       SmallVector<Operation *> summands = getSummands(sum);
       if (summands.empty())
         continue;
-      if (getStages(sum.init->get()).any() && isFromEarlier(scan, sum, set))
+      if (isFromEarlier(scan, sum, set))
         addInitBehind(scan, sum, summands.back());
       // The sum of other layers may go on from it.
       if (llvm::any_of(sum.result.getUsers(), [](Operation *user) {
@@ -336,8 +336,9 @@ void StageAssignment::assignSums(ScanOpInterface scan, const BitVector &set) {
 bool StageAssignment::isFromEarlier(ScanOpInterface scan,
                                     const CarriedValue &sum,
                                     const BitVector &set) const {
-  return scan.getReverse() && isSum(sum) &&
-         getStages(sum.init->get()).find_first() < set.find_last();
+  const BitVector &own = getStages(sum.init->get());
+  return scan.getReverse() && isSum(sum) && own.any() &&
+         own.find_first() < set.find_last();
 }
 
 /// Adds it behind the layers instead, which begin with zero.
