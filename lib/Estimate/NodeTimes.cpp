@@ -8,6 +8,7 @@
 
 #include "stg/Estimate/NodeTimes.h"
 #include "ProgramFacts.h"
+#include "stg/Support/KernelSizes.h"
 #include "stg/Support/Phases.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -74,16 +75,17 @@ struct NodeTimes::Facts {
   /// Forward attention has as many operations as pairs that are counted.
   static bool hasMaskedPairs(const NodeTemplate &node, const Kernel &kernel);
 
-  /// Scores of all experts, those that are chosen, and groups of experts.
   void readRouter(const Kernel &router) {
-    if (router.sizes.size() < 2)
+    using Sizes = ChoiceSizes<int64_t>;
+    if (router.sizes.size() < Sizes::kFewest)
       return;
+    const Sizes sizes(router.sizes);
     choice.experts =
-        choice.chosen * double(router.sizes[0]) / double(router.sizes[1]);
-    if (router.sizes.size() < 4)
+        choice.chosen * double(sizes.scores) / double(sizes.chosen);
+    if (!sizes.groups)
       return;
-    choice.groups = double(router.sizes[2]);
-    choice.limit = double(router.sizes[3]);
+    choice.groups = double(sizes.groups->all);
+    choice.limit = double(sizes.groups->chosen);
   }
 };
 
@@ -190,27 +192,29 @@ NodeTime NodeTimes::getElementWise(double bytes, int64_t count) {
 
 /// True for kernels whose sizes are those of a product.
 static bool isProduct(const NodeTemplate &node, const Kernel &kernel) {
-  return node.isMatrix && kernel.sizes.size() >= 4 &&
+  return node.isMatrix &&
+         kernel.sizes.size() >= ProductSizes<int64_t>::kFewest &&
          (kernel.op == "einsum" || kernel.op.starts_with("conv"));
 }
 
 NodeTime NodeTimes::getProduct(const NodeTemplate &node, const Kernel &kernel) {
   const bool isConv = kernel.op != "einsum";
+  const ProductSizes<int64_t> sizes(kernel.sizes);
   // Of depthwise ones no product is made.
-  if (isConv && kernel.sizes[1] == 1)
+  if (isConv && sizes.n == 1)
     return getOtherProduct(node, kernel);
   NodeTime time;
   time.kind = TimeKind::Product;
-  ProductShape shape{kernel.sizes[0],
-                     kernel.sizes[1],
-                     kernel.sizes[2],
-                     kernel.sizes[3],
+  ProductShape shape{sizes.m,
+                     sizes.n,
+                     sizes.k,
+                     sizes.batch,
                      getBytes(kernel.operandType),
                      getBytes(kernel.resultType)};
   if (isConv)
     shape.bytes = double(node.bytes);
-  else if (kernel.sizes.size() > 4)
-    shape.rightBytes = kernel.sizes[4];
+  else if (sizes.rightBytes)
+    shape.rightBytes = *sizes.rightBytes;
   const ProductRates &rate = getRates(kernel.operandType);
   productPeak = std::max(productPeak, rate.peak);
   time.time = toTicks(kernels.getProduct(rate, shape) + kernels.getFixed());
@@ -251,38 +255,37 @@ NodeTime NodeTimes::getOtherProduct(const NodeTemplate &node,
   return time;
 }
 
-/// Sizes of attention; those of requests follow.
-static constexpr size_t kSequence = 8;
+using Attention = AttentionSizes<int64_t>;
 
 static bool isAttention(const Kernel &kernel) {
-  return kernel.op.starts_with("attention") && kernel.sizes.size() >= kSequence;
+  return kernel.op.starts_with("attention") &&
+         kernel.sizes.size() >= Attention::kFewest;
 }
 
 /// Of both products of forward attention, for so many pairs of a sequence and a
 /// head.
-static double getPairOperations(const Kernel &kernel, double pairs) {
-  ArrayRef<int64_t> sizes = kernel.sizes;
-  return 2. * double(sizes[0]) * double(sizes[1]) * pairs *
-         double(sizes[5] + sizes[6]);
+static double getPairOperations(const Attention &sizes, double pairs) {
+  return 2. * double(sizes.batch) * double(sizes.heads) * pairs *
+         double(sizes.keySize + sizes.valueSize);
 }
 
 /// Pairs of a query and a key of the same sequence, masked or not.
-static double getAllPairs(const Kernel &kernel) {
-  ArrayRef<int64_t> sizes = kernel.sizes;
-  if (sizes.size() == kSequence)
-    return double(sizes[3]) * double(sizes[4]);
+static double getAllPairs(const Attention &sizes) {
+  if (sizes.requests.empty())
+    return double(sizes.queries) * double(sizes.keys);
   double pairs = 0;
-  for (ArrayRef<int64_t> rest = sizes.drop_front(kSequence); rest.size() >= 4;
-       rest = rest.drop_front(4))
-    pairs += double(rest[0]) * double(rest[2]);
+  for (const Attention::Requests &own : sizes.requests)
+    pairs += double(own.newTokens) * double(own.keys);
   return pairs;
 }
 
 bool NodeTimes::Facts::hasMaskedPairs(const NodeTemplate &node,
                                       const Kernel &kernel) {
-  return kernel.op == "attention" && isAttention(kernel) &&
-         double(node.operations) >
-             (1 + 1e-9) * getPairOperations(kernel, double(kernel.sizes[7]));
+  if (kernel.op != "attention" || !isAttention(kernel))
+    return false;
+  const Attention sizes(kernel.sizes);
+  return double(node.operations) >
+         (1 + 1e-9) * getPairOperations(sizes, double(sizes.pairs));
 }
 
 /// Kernels skip pairs that a mask hides, whatever is counted; those between
@@ -293,15 +296,16 @@ double NodeTimes::getExecuted(const NodeTemplate &node, const Kernel &kernel,
   auto counted = static_cast<double>(node.operations);
   if (!isAttention(kernel))
     return counted;
+  const Attention sizes(kernel.sizes);
   const double passes = kernel.op.ends_with("_grad") ? 2 : 1;
   if (execution->scores)
-    return passes * getPairOperations(kernel, double(kernel.sizes[3]) *
-                                                  double(kernel.sizes[4]));
-  auto pairs = static_cast<double>(kernel.sizes[7]);
+    return passes *
+           getPairOperations(sizes, double(sizes.queries) * double(sizes.keys));
+  auto pairs = static_cast<double>(sizes.pairs);
   // Some gradients of queries, keys and values may not be made.
   if (facts.countsMasked && kernel.op == "attention_grad")
-    return counted * pairs / std::max(1., getAllPairs(kernel));
-  return std::min(counted, passes * getPairOperations(kernel, pairs));
+    return counted * pairs / std::max(1., getAllPairs(sizes));
+  return std::min(counted, passes * getPairOperations(sizes, pairs));
 }
 
 /// What kernels move that join the results of blocks which add up in another
@@ -309,39 +313,38 @@ double NodeTimes::getExecuted(const NodeTemplate &node, const Kernel &kernel,
 double NodeTimes::getJoinedBytes(const Kernel &kernel, bool isBackward) const {
   if (kernel.operandType == kernel.resultType)
     return 0;
-  ArrayRef<int64_t> sizes = kernel.sizes;
-  double rows = double(sizes[0]) * sizes[1] * sizes[3];
+  const Attention sizes(kernel.sizes);
+  double rows = double(sizes.batch) * sizes.heads * sizes.queries;
   if (!isBackward)
-    return execution->blockForwardBytes * rows * sizes[6];
-  double keys = double(sizes[0]) * sizes[2] * sizes[4];
+    return execution->blockForwardBytes * rows * sizes.valueSize;
+  double keys = double(sizes.batch) * sizes.keyHeads * sizes.keys;
   return execution->blockBackwardBytes *
-         (rows * sizes[5] + keys * (sizes[5] + sizes[6]));
+         (rows * sizes.keySize + keys * (sizes.keySize + sizes.valueSize));
 }
 
 NodeTime NodeTimes::getAttention(const NodeTemplate &node, const Kernel &kernel,
                                  bool isBackward) {
-  ArrayRef<int64_t> sizes = kernel.sizes;
+  const Attention sizes(kernel.sizes);
   NodeTime time;
   time.kind = TimeKind::Attention;
-  AttentionShape shape{sizes[1],
-                       sizes[2],
-                       sizes[5],
-                       sizes[6],
+  AttentionShape shape{sizes.heads,
+                       sizes.keyHeads,
+                       sizes.keySize,
+                       sizes.valueSize,
                        isBackward,
                        {},
                        getBytes(kernel.operandType)};
   // Blocks write what others add to, which is counted below.
   if (kernel.op == "attention")
     shape.bytes = double(node.bytes);
-  if (sizes.size() == kSequence)
+  if (sizes.requests.empty())
     shape.sequences.push_back(
-        {sizes[0], sizes[3], double(sizes[4]), double(sizes[7])});
-  for (ArrayRef<int64_t> rest = sizes.drop_front(kSequence); rest.size() >= 4;
-       rest = rest.drop_front(4))
-    if (double count = double(rest[1]); count > 0)
-      shape.sequences.push_back(
-          {sizes[0] * rest[1], rest[0], rest[2] / count, rest[3] / count});
-  if (sizes[7] > 0)
+        {sizes.batch, sizes.queries, double(sizes.keys), double(sizes.pairs)});
+  for (const Attention::Requests &own : sizes.requests)
+    if (double count = double(own.count); count > 0)
+      shape.sequences.push_back({sizes.batch * own.count, own.newTokens,
+                                 own.keys / count, own.pairs / count});
+  if (sizes.pairs > 0)
     time.time = toTicks(
         kernels.getAttention(getRates(kernel.operandType), shape) +
         kernels.getFixed() + getJoinedBytes(kernel, isBackward) / bandwidth);
@@ -352,14 +355,16 @@ NodeTime NodeTimes::getAttention(const NodeTemplate &node, const Kernel &kernel,
 /// Products of all pairs, masked or not, and kernels between them.
 NodeTime NodeTimes::getScores(const Kernel &kernel, bool isBackward) {
   const Execution::Scores &scores = *execution->scores;
-  ArrayRef<int64_t> sizes = kernel.sizes;
-  const int64_t batch = sizes[0] * sizes[1], queries = sizes[3],
-                keys = sizes[4];
+  const Attention sizes(kernel.sizes);
+  const int64_t batch = sizes.batch * sizes.heads, queries = sizes.queries,
+                keys = sizes.keys;
   const ProductRates &rate = getRates(kernel.operandType);
   double bytes = getBytes(kernel.operandType);
   double products =
-      kernels.getProduct(rate, {queries, keys, sizes[5], batch, bytes, bytes}) +
-      kernels.getProduct(rate, {queries, sizes[6], keys, batch, bytes, bytes});
+      kernels.getProduct(rate,
+                         {queries, keys, sizes.keySize, batch, bytes, bytes}) +
+      kernels.getProduct(rate,
+                         {queries, sizes.valueSize, keys, batch, bytes, bytes});
   double perScore = isBackward ? scores.backwardBytes : scores.forwardBytes;
   int64_t count = isBackward ? scores.backwardKernels : scores.forwardKernels;
   if (batch % scores.headMultiple) {
@@ -368,7 +373,7 @@ NodeTime NodeTimes::getScores(const Kernel &kernel, bool isBackward) {
   }
   double moved = perScore * batch * queries * keys;
   // Operands and results, which gradients have twice.
-  moved += (isBackward ? 16. : 8.) * batch * queries * sizes[5];
+  moved += (isBackward ? 16. : 8.) * batch * queries * sizes.keySize;
   NodeTime time = getElementWise(moved, count);
   time.kind = TimeKind::Attention;
   time.time += toTicks(products * (isBackward ? 2 : 1));
@@ -467,7 +472,8 @@ NodeTime NodeTimes::getGrown(const NodeTemplate &node, const Kernel &kernel,
   grownNode.bytes += (growth - 1) * growingBytes;
   grownNode.operations *= growth;
   Kernel grown = kernel;
-  if (!isProduct(node, kernel) || kernel.sizes.size() != 4) {
+  using Product = ProductSizes<int64_t>;
+  if (!isProduct(node, kernel) || kernel.sizes.size() != Product::kFewest) {
     // Attention: sequences; losses: logits; embeddings: elements of results.
     int64_t &size =
         kernel.op == "embedding" ? grown.sizes.back() : grown.sizes.front();
@@ -475,23 +481,26 @@ NodeTime NodeTimes::getGrown(const NodeTemplate &node, const Kernel &kernel,
     return getKernel(grownNode, grown);
   }
   // Places of tokens at experts are rows; products of a batch are whole.
-  constexpr unsigned kBatch = 3;
+  const Product original(kernel.sizes);
   std::optional<NodeTime> least;
-  for (auto [i, original] : llvm::enumerate(kernel.sizes)) {
-    SmallVector<int64_t, 2> sizes = {growth * original};
+  for (int64_t Product::*size :
+       {&Product::m, &Product::n, &Product::k, &Product::batch}) {
+    SmallVector<int64_t, 2> values = {growth * original.*size};
     // Multiples of 8 may take less than what is a little less.
-    const int64_t fewest = growth * (original - 1) + 1;
-    if (i != kBatch && fewest < 8)
-      sizes = {fewest, 8};
-    else if (i != kBatch)
-      sizes = {fewest / 8 * 8};
-    for (int64_t size : sizes) {
-      grown.sizes[i] = size;
+    const int64_t fewest = growth * (original.*size - 1) + 1;
+    const bool isRow = size != &Product::batch;
+    if (isRow && fewest < 8)
+      values = {fewest, 8};
+    else if (isRow)
+      values = {fewest / 8 * 8};
+    for (int64_t value : values) {
+      Product sizes = original;
+      sizes.*size = value;
+      grown.sizes = sizes.getList();
       NodeTime time = getKernel(grownNode, grown);
       if (!least || time.time < least->time)
         least = time;
     }
-    grown.sizes[i] = original;
   }
   return *least;
 }
@@ -521,11 +530,13 @@ NodeTime NodeTimes::getCompute(const TraceProgram &program, uint32_t number,
       time = getRowBias(node, kernel);
     else
       time = getKernel(node, kernel);
-    if (facts.accumulates && node.isMatrix && kernel.op == "einsum" &&
-        facts.program.makesGradient(number) && kernel.sizes.size() == 4)
-      time.time += toTicks(execution->gradientBytes *
-                           (getBytes(kernel.resultType) / 4) * kernel.sizes[0] *
-                           kernel.sizes[1] * kernel.sizes[3] / bandwidth);
+    if (facts.accumulates && isProduct(node, kernel) && kernel.op == "einsum" &&
+        facts.program.makesGradient(number)) {
+      const ProductSizes<int64_t> sizes(kernel.sizes);
+      time.time +=
+          toTicks(execution->gradientBytes * (getBytes(kernel.resultType) / 4) *
+                  sizes.m * sizes.n * sizes.batch / bandwidth);
+    }
   } else {
     time = getElementWise(node.bytes);
     if (node.isMatrix) {

@@ -8,6 +8,7 @@
 
 #include "GraphBuilder.h"
 #include "stg/Dialect/STG/IR/Mixers.h"
+#include "stg/Support/KernelSizes.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -31,8 +32,7 @@ static void setUsedBatch(EinsumOp op, SymExpr rows, SymExpr &m,
   m = m * SymExpr::getFunction(SymFunc::CeilDiv, {all, divisor});
 }
 
-/// M, N, K and batch. Operands but the last are the left one. Of a right
-/// operand that is stored otherwise, or read in part, its bytes follow.
+/// Operands but the last are the left one.
 static Sizes getProductSizes(EinsumOp op) {
   auto equation = llvm::cantFail(EinsumEquation::parse(op.getEquation()));
   SymExpr one = SymExpr::get(op.getContext(), 1);
@@ -70,13 +70,15 @@ static Sizes getProductSizes(EinsumOp op) {
   } else if (op.getDraws() || op.getUsed() || !rows.isOne()) {
     setUsedBatch(op, rows, m, batch);
   }
+  ProductSizes<SymExpr> sizes(m, n, k, batch);
   auto weight = inputs.back().getDefiningOp<DequantizeOp>();
-  if (!weight && !op.getDraws())
-    return {m, n, k, batch};
-  Value stored = weight ? weight.getInput() : inputs.back();
-  return {m, n, k, batch,
-          getReadPart(op->getOpOperand(op.getNumOperands() - 1),
-                      cast<SymTensorType>(stored.getType()).getNumBytes())};
+  if (weight || op.getDraws()) {
+    Value stored = weight ? weight.getInput() : inputs.back();
+    sizes.rightBytes =
+        getReadPart(op->getOpOperand(op.getNumOperands() - 1),
+                    cast<SymTensorType>(stored.getType()).getNumBytes());
+  }
+  return sizes.getList();
 }
 
 static SymExpr getProduct(ArrayRef<DimAttr> dims, SymExpr product) {
@@ -106,11 +108,15 @@ static Sizes getConvSizes(Operation *op, Value input, Value weight,
   SymExpr outputs = divide(weights.back().getExtent(), groups);
   SymExpr positions = getProduct(made.drop_back(), one);
   if (isa<ConvWeightGradOp>(op))
-    return {channels * window, outputs, positions, groups};
+    return ProductSizes<SymExpr>(channels * window, outputs, positions, groups)
+        .getList();
   if (isa<ConvOp>(op))
-    return {positions, outputs, channels * window, groups};
+    return ProductSizes<SymExpr>(positions, outputs, channels * window, groups)
+        .getList();
   SymExpr all = getProduct(read.drop_back(), one);
-  return {all, channels, divide(outputs * window * positions, all), groups};
+  return ProductSizes<SymExpr>(
+             all, channels, divide(outputs * window * positions, all), groups)
+      .getList();
 }
 
 namespace {
@@ -201,34 +207,43 @@ static SymExpr getNumBlocks(Operation *op) {
 }
 
 template <typename OpTy>
-static Sizes getAttentionSizes(OpTy op, SymExpr pairs) {
+static AttentionSizes<SymExpr> getRowSizes(OpTy op, SymExpr pairs) {
   auto query = op.getQuery().getType().getShape();
   auto key = op.getKey().getType().getShape();
   auto value = op.getValue().getType().getShape();
-  return {query[0], query[2], key[2], query[1], key[1] + getNumBlocks(op),
-          query[3], value[3], pairs};
+  AttentionSizes<SymExpr> sizes;
+  sizes.batch = query[0];
+  sizes.heads = query[2];
+  sizes.keyHeads = key[2];
+  sizes.queries = query[1];
+  sizes.keys = key[1] + getNumBlocks(op);
+  sizes.keySize = query[3];
+  sizes.valueSize = value[3];
+  sizes.pairs = pairs;
+  return sizes;
 }
 
 template <typename OpTy> static Sizes getAttentionSizes(OpTy op) {
   SmallVector<AlikeRequests> requests = getRequests(op);
-  Sizes sizes = getAttentionSizes(op, getPairs(op, requests));
+  AttentionSizes<SymExpr> sizes = getRowSizes(op, getPairs(op, requests));
   for (const AlikeRequests &alike : requests)
-    sizes.append({alike.newTokens, alike.count, alike.keys, alike.pairs});
-  return sizes;
+    sizes.requests.push_back(
+        {alike.newTokens, alike.count, alike.keys, alike.pairs});
+  return sizes.getList();
 }
 
 /// Of keys that are divided each device has some of each request's.
 static Sizes getAttentionSizes(AttentionOp op) {
   if (SymExpr pairs = op.getPairsAttr())
-    return getAttentionSizes(op, pairs);
+    return getRowSizes(op, pairs).getList();
   return getAttentionSizes<AttentionOp>(op);
 }
 static Sizes getAttentionSizes(AttentionBlockOp op) {
-  return getAttentionSizes(op, op.getPairs());
+  return getRowSizes(op, op.getPairs()).getList();
 }
 static Sizes getAttentionSizes(AttentionBlockGradOp op) {
   SymExpr seen = op.getSeenAttr();
-  return getAttentionSizes(op, seen ? op.getPairs() * seen : op.getPairs());
+  return getRowSizes(op, seen ? op.getPairs() * seen : op.getPairs()).getList();
 }
 
 static Sizes getElements(Operation *op) {
@@ -242,13 +257,12 @@ static Sizes getElements(Operation *op) {
   return sizes;
 }
 
-/// Scores, those that are chosen of them, and of how many groups.
-static Sizes getRouterSizes(TopKOp op) {
-  Sizes sizes = {op.getInput().getType().getNumElements(),
-                 op.getIndices().getType().getNumElements()};
+static Sizes getChoiceSizes(TopKOp op) {
+  ChoiceSizes<SymExpr> sizes(op.getInput().getType().getNumElements(),
+                             op.getIndices().getType().getNumElements());
   if (op.getGroups())
-    sizes.append({*op.getGroups(), *op.getLimit()});
-  return sizes;
+    sizes.groups = {*op.getGroups(), *op.getLimit()};
+  return sizes.getList();
 }
 
 /// Of a clamped or limited unit the elements that are limited follow.
@@ -292,7 +306,7 @@ static Sizes getSizes(Operation *op, bool isMatrix) {
       .Case([](ConvWeightGradOp op) {
         return getConvSizes(op, op.getInput(), op.getResult(), op.getDy());
       })
-      .Case([](TopKOp op) { return getRouterSizes(op); })
+      .Case([](TopKOp op) { return getChoiceSizes(op); })
       .Case<GluOp, GluGradOp>([](auto op) { return getGluSizes(op); })
       .Case<SsdOp, GatedDeltaRuleOp>(
           [](auto op) { return getScanSizes(op, op.getRequestsAttr()); })

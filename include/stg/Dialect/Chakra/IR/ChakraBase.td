@@ -104,10 +104,11 @@ def Chakra_KernelAttr : AttrDef<Chakra_Dialect, "Kernel"> {
 
     | op | sizes |
     |---|---|
-    | `einsum` that contracts | M, N, K, batch: rows of the left operand, columns of the right one, what is summed over, and what both have |
+    | `einsum` that contracts | M, N, K, batch: rows of the left operand, columns of the right one, what is summed over, and what both have; of a right operand that is stored otherwise, or read in part, its bytes |
     | `conv`, `conv_input_grad`, `conv_weight_grad` | M, N, K, batch of the product that it is: positions, outputs of a group, its window times channels, and groups. For the gradient of the input, positions that are read, channels, and what each of them is read for; for that of the weight, a window times channels, outputs, and positions |
     | `attention`, `attention_grad`, `attention_block`, `attention_block_grad` | sequences, heads, key/value heads, queries, keys, size of a key, size of a value, pairs of a query and a key that are not masked. Of several requests in a row, for those with as many new tokens: these, how many such requests there are, keys and pairs of all of them |
     | `glu`, `glu_grad` | elements of its operands, then of its result; with `clamped` the elements that are limited |
+    | `top_k` | elements of scores, and of those that are chosen; where experts are in groups, how many of these there are, and from how many experts are chosen |
     | `ssd`, `gated_delta_rule`, and their gradients | chunks of the longest sequence, each of which waits for the one before; elements of its operands, then of its results |
     | any other | elements of its operands, then of its results |
 
