@@ -82,6 +82,9 @@ private:
 
   Expected<int64_t> getRanksLeft(int64_t ranks) const;
   void enterMesh(size_t axis, int64_t ranksLeft);
+  void refuse(std::string message);
+  void giveFixed(bool ofMesh, StrategyInput &strategy);
+  std::optional<StrategyInput> settleChoices();
   void settleMesh();
   void enterRest(size_t axis, State &state);
   void addPoint(State &state);
@@ -462,20 +465,24 @@ void SpaceBuilder::enterMesh(size_t number, int64_t ranksLeft) {
   choice = SearchSpace::kUnset;
 }
 
-/// What is not of the mesh waits.
-void SpaceBuilder::settleMesh() {
-  isStopped = request.isInterrupted && request.isInterrupted();
-  if (isStopped)
-    return;
-  StrategyInput strategy;
-  auto refuse = [&](std::string message) {
-    if (!space.refused.count++)
-      space.refused.example = std::move(message);
-  };
+void SpaceBuilder::refuse(std::string message) {
+  if (!space.refused.count++)
+    space.refused.example = std::move(message);
+}
+
+/// Gives what is fixed and of the mesh, or what is fixed and not of it.
+void SpaceBuilder::giveFixed(bool ofMesh, StrategyInput &strategy) {
   for (const Field &field : getFields())
     if (fixed.isGiven(field.id) && (field.scopes & Field::Flags) &&
-        isOfMesh(field))
+        isOfMesh(field) == ofMesh)
       give(field, fixed.values, strategy);
+}
+
+/// A strategy of what is chosen for the mesh. Nothing if it is refused, or if
+/// another choice makes the same one.
+std::optional<StrategyInput> SpaceBuilder::settleChoices() {
+  StrategyInput strategy;
+  giveFixed(/*ofMesh=*/true, strategy);
   SmallVector<size_t> uncertain;
   for (size_t number : meshAxes) {
     const SearchAxis &axis = space.axes[number];
@@ -506,13 +513,25 @@ void SpaceBuilder::settleMesh() {
         settleMesh();
         choice = 0;
       }
-      return;
+      return std::nullopt;
     }
     cantFail(strategy.set(*axis.field, axis.values[choice], GivenBy::Flag));
     settled = settler.settle(strategy);
   }
+  if (settled)
+    return std::move(*settled);
+  refuse(toString(settled.takeError()));
+  return std::nullopt;
+}
+
+/// What is not of the mesh waits.
+void SpaceBuilder::settleMesh() {
+  isStopped = request.isInterrupted && request.isInterrupted();
+  if (isStopped)
+    return;
+  std::optional<StrategyInput> settled = settleChoices();
   if (!settled)
-    return refuse(toString(settled.takeError()));
+    return;
   const Strategy &facts = settled->values;
   // Where experts are divided over nothing, that is so with each way.
   if (isDefaultAxis(FieldId::etp) && settled->isGiven(FieldId::etp) &&
@@ -537,11 +556,7 @@ void SpaceBuilder::settleMesh() {
   state.job = findJob(facts);
   if (settler.dividesLayersByData())
     state.dataInLayers = facts.dp.number;
-  // The rest that is fixed.
-  for (const Field &field : getFields())
-    if (fixed.isGiven(field.id) && (field.scopes & Field::Flags) &&
-        !isOfMesh(field))
-      give(field, fixed.values, state.strategy);
+  giveFixed(/*ofMesh=*/false, state.strategy);
   Strategy &values = state.strategy.values;
   if (!fixed.isGiven(FieldId::schedule))
     values.schedule = {}; // It follows from what is chosen.

@@ -199,6 +199,12 @@ private:
   llvm::LogicalResult convertParameter(mlir::Operation *op);
   llvm::LogicalResult convertStructured(mlir::linalg::LinalgOp op);
   llvm::LogicalResult convertSoftmax(mlir::linalg::SoftmaxOp op);
+  Parts *findParts(mlir::tensor::ExtractSliceOp op);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+  cutParts(mlir::tensor::ExtractSliceOp op, const Parts &entry,
+           llvm::ArrayRef<List> rows, mlir::Value source, unsigned dim);
+  mlir::Value separateRows(mlir::Location loc, mlir::Value part, unsigned dim,
+                           const List &rows);
   llvm::LogicalResult convertSlice(mlir::tensor::ExtractSliceOp op);
   llvm::LogicalResult convertConcat(mlir::tensor::ConcatOp op);
   llvm::LogicalResult convertReturn(mlir::func::ReturnOp op, bool loss);

@@ -936,106 +936,121 @@ bool FunctionConverter::isOfInput(SymExpr extent) {
   return isOne;
 }
 
+/// The parts of its source that the slice is one of; null if it is all of it.
+FunctionConverter::Parts *
+FunctionConverter::findParts(tensor::ExtractSliceOp op) {
+  for (unsigned dim = 0, e = getDims(op.getSource()).size(); dim < e; ++dim) {
+    auto it = parts.find({op.getSource(), 2 * dim});
+    if (it != parts.end() &&
+        llvm::any_of(it->second.parts, [&](const Part &part) {
+          return part.tensor == op.getResult();
+        }))
+      return &it->second;
+  }
+  return nullptr;
+}
+
+/// Cuts dimension `dim` of what the source is into the parts, of which each has
+/// some rows.
+FailureOr<SmallVector<Value>>
+FunctionConverter::cutParts(tensor::ExtractSliceOp op, const Parts &entry,
+                            ArrayRef<List> rows, Value source, unsigned dim) {
+  auto type = cast<SymTensorType>(source.getType());
+  List whole = factors.resolve(getDims(op.getSource())[entry.dim]);
+  SmallVector<Type> types;
+  for (const List &list : rows) {
+    SmallVector<DimAttr> dims(type.getDims());
+    dims[dim] = getDim(list);
+    types.push_back(
+        SymTensorType::get(function.getContext(), dims, type.getElementType()));
+  }
+  SmallVector<Value> results;
+  if (entry.tiles) {
+    bool isOrdered = isOfInput(getExtent(whole));
+    llvm::append_range(results, SplitOp::create(builder, op.getLoc(), types,
+                                                source, dim, isOrdered)
+                                    .getResults());
+    return results;
+  }
+  int64_t inner = whole.size() > 1 ? factors.getExtent(whole.back()) : 1;
+  if (ShapedType::isDynamic(inner))
+    return op.emitOpError("is a part of heads whose size is not known");
+  for (auto [part, own] : llvm::zip_equal(entry.parts, types))
+    results.push_back(SliceOp::create(
+        builder, op.getLoc(), cast<SymTensorType>(own), source, dim,
+        SymExpr::get(function.getContext(), part.offset / inner)));
+  return results;
+}
+
+/// Makes dimension `dim` of a part one for each factor of its rows: rows of
+/// several factors are cut further, one row is no dimension.
+Value FunctionConverter::separateRows(Location loc, Value part, unsigned dim,
+                                      const List &rows) {
+  if (rows.size() == 1)
+    return part;
+  auto type = cast<SymTensorType>(part.getType());
+  SmallVector<DimAttr> dims;
+  std::string before, after;
+  for (unsigned own = 0, rank = type.getRank(); own < rank; ++own) {
+    std::string letters = getLetters(own == dim ? rows.size() : 1, dims.size());
+    before += own == dim ? "(" + letters + ")" : letters;
+    after += letters;
+    if (own != dim) {
+      dims.push_back(type.getDim(own));
+      continue;
+    }
+    for (const Factor &factor : rows)
+      dims.push_back(DimAttr::get(getExtent(factor)));
+  }
+  return RearrangeOp::create(
+      builder, loc,
+      SymTensorType::get(function.getContext(), dims, type.getElementType()),
+      part, before + "->" + after);
+}
+
 LogicalResult FunctionConverter::convertSlice(tensor::ExtractSliceOp op) {
   if (views.contains(op.getResult())) // With another part.
     return success();
   FailureOr<View> source = getView(op, op.getSource());
   if (failed(source))
     return failure();
-  const Lists lists = getDims(op.getSource());
-  Parts *entry = nullptr;
-  for (unsigned dim = 0, e = lists.size(); dim < e; ++dim) {
-    auto it = parts.find({op.getSource(), 2 * dim});
-    if (it != parts.end() &&
-        llvm::any_of(it->second.parts, [&](const Part &part) {
-          return part.tensor == op.getResult();
-        }))
-      entry = &it->second;
-  }
-  if (!entry) { // All of it.
+  Parts *entry = findParts(op);
+  if (!entry) {
     views[op.getResult()] = *source;
     return success();
   }
+  const Lists lists = getDims(op.getSource());
   unsigned slot = getFirstSlot(lists, entry->dim);
   List whole = factors.resolve(lists[entry->dim]);
-  auto *found = llvm::find(source->slots, slot);
-  auto sourceType = cast<SymTensorType>(source->value.getType());
-  SmallVector<SymTensorType> types;
-  unsigned dim = found - source->slots.begin();
-  bool repeats = found == source->slots.end();
   SmallVector<List> rows; // What each part has of the dimension that is cut.
   for (const Part &part : entry->parts) {
-    List list = getPartFactors(*entry, part);
+    rows.push_back(getPartFactors(*entry, part));
     if (whole.size() > 1)
-      list.pop_back();
-    rows.push_back(list);
-    if (repeats)
-      continue;
-    SmallVector<DimAttr> partDims(sourceType.getDims());
-    partDims[dim] = getDim(list);
-    types.push_back(SymTensorType::get(function.getContext(), partDims,
-                                       sourceType.getElementType()));
+      rows.back().pop_back();
   }
-  bool isOrdered = isOfInput(getExtent(whole));
-  SmallVector<Value> results;
-  if (!repeats && entry->tiles) {
-    auto split =
-        SplitOp::create(builder, op.getLoc(), llvm::to_vector_of<Type>(types),
-                        source->value, dim, isOrdered);
-    llvm::append_range(results, split.getResults());
-  } else if (!repeats) {
-    int64_t inner = whole.size() > 1 ? factors.getExtent(whole.back()) : 1;
-    if (ShapedType::isDynamic(inner))
-      return op.emitOpError("is a part of heads whose size is not known");
-    for (auto [part, type] : llvm::zip_equal(entry->parts, types))
-      results.push_back(SliceOp::create(
-          builder, op.getLoc(), type, source->value, dim,
-          SymExpr::get(function.getContext(), part.offset / inner)));
+  auto *found = llvm::find(source->slots, slot);
+  const bool repeats = found == source->slots.end();
+  unsigned dim = found - source->slots.begin();
+  SmallVector<Value> results(entry->parts.size(), source->value);
+  if (!repeats) {
+    FailureOr<SmallVector<Value>> cut =
+        cutParts(op, *entry, rows, source->value, dim);
+    if (failed(cut))
+      return failure();
+    results = std::move(*cut);
   }
-  // Rows of several factors are cut further, one row is no dimension; slots
-  // behind it move.
-  for (auto [number, part] : llvm::enumerate(entry->parts)) {
-    unsigned count = rows[number].size();
-    View view;
-    auto move = [&](unsigned other) {
-      return other <= slot ? other : other + count - 1;
-    };
-    if (repeats) {
-      view.value = source->value;
-      for (unsigned other : source->slots)
-        view.slots.push_back(move(other));
-      views[part.tensor] = view;
-      continue;
+  for (auto [part, own, value] : llvm::zip_equal(entry->parts, rows, results)) {
+    View &view = views[part.tensor];
+    view = {};
+    view.value = repeats ? value : separateRows(op.getLoc(), value, dim, own);
+    // Slots behind the rows move.
+    for (unsigned other : source->slots) {
+      if (other == slot)
+        llvm::append_range(view.slots,
+                           llvm::seq<unsigned>(slot, slot + own.size()));
+      else
+        view.slots.push_back(other < slot ? other : other + own.size() - 1);
     }
-    view.value = results[number];
-    SmallVector<DimAttr> cut;
-    for (auto [own, other] : llvm::enumerate(source->slots)) {
-      if (other != slot) {
-        view.slots.push_back(move(other));
-        cut.push_back(types[number].getDim(own));
-        continue;
-      }
-      for (unsigned i = 0; i < count; ++i) {
-        view.slots.push_back(slot + i);
-        cut.push_back(DimAttr::get(getExtent(rows[number][i])));
-      }
-    }
-    if (count != 1) {
-      unsigned rank = types[number].getRank();
-      std::string before, after;
-      for (unsigned own = 0, letter = 0; own < rank; ++own) {
-        std::string letters = getLetters(own == dim ? count : 1, letter);
-        letter += letters.size();
-        before += own == dim ? "(" + letters + ")" : letters;
-        after += letters;
-      }
-      view.value =
-          RearrangeOp::create(builder, op.getLoc(),
-                              SymTensorType::get(function.getContext(), cut,
-                                                 sourceType.getElementType()),
-                              view.value, before + "->" + after);
-    }
-    views[part.tensor] = view;
   }
   return success();
 }

@@ -72,6 +72,15 @@ private:
              CompareParameters>
         parameters;
     llvm::DenseMap<mlir::StringAttr, bool> isShared;
+
+    /// The number of the first op behind the runs.
+    unsigned getEnd() const { return start + count * period; }
+  };
+
+  /// What a body has of parameters and constants.
+  struct Copies {
+    llvm::DenseMap<Value, Value> read;
+    llvm::StringSet<> names;
   };
 
   void collectOps();
@@ -85,7 +94,19 @@ private:
   std::optional<Place> getPlace(Value value, unsigned run, const Runs &runs);
   /// True if several ops of a run read each value that it is handed.
   bool branchesOff(const Runs &runs) const;
-  void roll(Runs &runs);
+  ArrayRef<Operation *> getRun(const Runs &runs, unsigned run) const {
+    return ArrayRef(ops).slice(runs.start + run * runs.period, runs.period);
+  }
+  LogicalResult checkSymbols(const Runs &runs);
+  LogicalResult checkReaders(const Runs &runs);
+  LogicalResult checkCarried(const Runs &runs);
+  void roll(const Runs &runs);
+  SymExpr declareCount(const Runs &runs);
+  RepeatOp createRepeat(const Runs &runs);
+  Value copyRead(Value operand, Value next, OpBuilder &builder, Copies &copies);
+  void copyFirstRun(const Runs &runs, RepeatOp repeat);
+  void replaceLastRun(const Runs &runs, RepeatOp repeat);
+  void eraseRuns(const Runs &runs);
   std::string getParameterName(ParamOp first, ParamOp second,
                                llvm::StringSet<> &taken);
   SymExpr getDefault(StringAttr symbol);
@@ -256,12 +277,55 @@ LogicalResult LayerRoller::matchOperand(Value own, Value first, unsigned run,
   return success(own == first);
 }
 
+/// A symbol that is there outside of the runs stays what it is.
+LogicalResult LayerRoller::checkSymbols(const Runs &runs) {
+  SymbolUses kept(module);
+  for (Type type : function.getArgumentTypes())
+    kept.add(type);
+  for (auto [number, op] : llvm::enumerate(ops))
+    if (number < runs.start || number >= runs.getEnd())
+      for (Type type : op->getResultTypes())
+        kept.add(type);
+  return success(llvm::none_of(runs.symbols, [&](auto &entry) {
+    return kept.contains(entry.first) &&
+           entry.second.getAsSymbol() != entry.first;
+  }));
+}
+
+/// What is read behind the runs is of the last one, and carried.
+LogicalResult LayerRoller::checkReaders(const Runs &runs) {
+  for (unsigned number = runs.start; number < runs.getEnd(); ++number)
+    for (OpResult result : ops[number]->getResults()) {
+      Place place = {(number - runs.start) % runs.period,
+                     result.getResultNumber()};
+      bool isLast = number >= runs.getEnd() - runs.period;
+      bool isHandedOn = isLast && llvm::any_of(runs.carried, [&](auto &known) {
+                          return known.first == place;
+                        });
+      if (!isHandedOn && llvm::any_of(result.getUsers(), [&](Operation *user) {
+            auto it = numbers.find(user);
+            return it == numbers.end() || it->second >= runs.getEnd();
+          }))
+        return failure();
+    }
+  return success();
+}
+
+/// What is carried has one type.
+LogicalResult LayerRoller::checkCarried(const Runs &runs) {
+  return success(
+      !runs.carried.empty() && llvm::all_of(runs.carried, [&](auto &entry) {
+        auto &[place, init] = entry;
+        Value made = ops[runs.start + place.op]->getResult(place.result);
+        return made.getType() == init.getType();
+      }));
+}
+
 LogicalResult LayerRoller::match(Runs &runs) {
   SmallVector<std::pair<Type, Type>> types;
   for (unsigned run = 1; run < runs.count; ++run)
-    for (unsigned i = 0; i < runs.period; ++i) {
-      Operation *op = ops[runs.start + run * runs.period + i];
-      Operation *first = ops[runs.start + i];
+    for (auto [op, first] :
+         llvm::zip_equal(getRun(runs, run), getRun(runs, 0))) {
       if (op->getNumOperands() != first->getNumOperands() ||
           op->getNumResults() != first->getNumResults())
         return failure();
@@ -275,42 +339,9 @@ LogicalResult LayerRoller::match(Runs &runs) {
            llvm::zip_equal(op->getResultTypes(), first->getResultTypes()))
         types.emplace_back(own, other);
     }
-  if (failed(matchSymbols(types, runs)))
-    return failure();
-  // A symbol that is there outside of the runs stays what it is.
-  SymbolUses kept(module);
-  for (Type type : function.getArgumentTypes())
-    kept.add(type);
-  for (auto [number, op] : llvm::enumerate(ops))
-    if (number < runs.start || number >= runs.start + runs.count * runs.period)
-      for (Type type : op->getResultTypes())
-        kept.add(type);
-  for (auto &[symbol, extent] : runs.symbols)
-    if (kept.contains(symbol) && extent.getAsSymbol() != symbol)
-      return failure();
-  // What is read behind the runs is of the last one, and carried.
-  for (unsigned run = 0; run < runs.count; ++run)
-    for (unsigned i = 0; i < runs.period; ++i)
-      for (OpResult result :
-           ops[runs.start + run * runs.period + i]->getResults())
-        for (Operation *user : result.getUsers()) {
-          auto it = numbers.find(user);
-          unsigned number = it == numbers.end() ? ops.size() : it->second;
-          if (number < runs.start + runs.count * runs.period)
-            continue;
-          Place place = {i, result.getResultNumber()};
-          if (run + 1 != runs.count ||
-              llvm::none_of(runs.carried,
-                            [&](auto &known) { return known.first == place; }))
-            return failure();
-        }
-  // What is carried has one type.
-  for (auto &[place, init] : runs.carried) {
-    Value last = ops[runs.start + place.op]->getResult(place.result);
-    if (last.getType() != init.getType())
-      return failure();
-  }
-  return success(!runs.carried.empty());
+  return success(
+      succeeded(matchSymbols(types, runs)) && succeeded(checkSymbols(runs)) &&
+      succeeded(checkReaders(runs)) && succeeded(checkCarried(runs)));
 }
 
 /// `q.weight` of `layers.0.q.weight` and `layers.1.q.weight`.
@@ -338,102 +369,119 @@ std::string LayerRoller::getParameterName(ParamOp first, ParamOp second,
   return free;
 }
 
-void LayerRoller::roll(Runs &runs) {
-  auto getRun = [&](unsigned run) {
-    return ArrayRef(ops).slice(runs.start + run * runs.period, runs.period);
-  };
-  // Symbols: how many runs there are, and one set for all of them.
-  auto getFree = [&](StringRef base, auto isTaken) {
-    std::string name = base.str();
-    for (unsigned i = 1; isTaken(name); ++i)
-      name = (base + Twine(i)).str();
-    return name;
-  };
-  std::string symbol = getFree("L", [&](StringRef name) {
+/// `base`, or `base` and a number, whichever is the first that is not taken.
+static std::string getFreeName(StringRef base,
+                               llvm::function_ref<bool(StringRef)> isTaken) {
+  std::string name = base.str();
+  for (unsigned i = 1; isTaken(name); ++i)
+    name = (base + Twine(i)).str();
+  return name;
+}
+
+/// Declares how many runs there are.
+SymExpr LayerRoller::declareCount(const Runs &runs) {
+  std::string symbol = getFreeName("L", [&](StringRef name) {
     return module.lookupSymbol(name) != nullptr;
   });
-  OpBuilder declarations(context);
+  OpBuilder builder(context);
   for (auto declaration : module.getOps<SymbolOp>())
-    declarations.setInsertionPointAfter(declaration);
-  SymbolOp::create(declarations, function.getLoc(), symbol,
+    builder.setInsertionPointAfter(declaration);
+  SymbolOp::create(builder, function.getLoc(), symbol,
                    SymExpr::get(context, runs.count), StringAttr(),
                    StringAttr());
-  std::string scope = getFree("layers", [&](StringRef name) {
+  return SymExpr::getSymbol(context, symbol);
+}
+
+/// An empty repeat behind the last run.
+RepeatOp LayerRoller::createRepeat(const Runs &runs) {
+  std::string scope = getFreeName("layers", [&](StringRef name) {
     return llvm::any_of(function.getOps<RepeatOp>(), [&](RepeatOp repeat) {
       return repeat.getRepeatName() == name;
     });
   });
-
-  Operation *last = getRun(runs.count - 1).back();
-  OpBuilder builder(last);
-  builder.setInsertionPointAfter(last);
+  OpBuilder builder(context);
+  builder.setInsertionPointAfter(getRun(runs, runs.count - 1).back());
   SmallVector<Value> inits;
   for (auto &[place, init] : runs.carried)
     inits.push_back(init);
-  auto repeat =
-      RepeatOp::create(builder, getRun(0).front()->getLoc(), scope,
-                       SymExpr::getSymbol(context, symbol),
-                       /*reverse=*/false, inits, ValueRange(), TypeRange());
+  return RepeatOp::create(builder, getRun(runs, 0).front()->getLoc(), scope,
+                          declareCount(runs), /*reverse=*/false, inits,
+                          ValueRange(), TypeRange());
+}
+
+/// A copy in the body of what an operand of the first run is made by, a
+/// parameter or a constant; the operand itself where something else makes it,
+/// or all runs share it. `next` stands in its place in the second run.
+Value LayerRoller::copyRead(Value operand, Value next, OpBuilder &builder,
+                            Copies &copies) {
+  Operation *producer = operand.getDefiningOp();
+  if (!producer || !standsWhereRead(producer))
+    return operand;
+  auto param = dyn_cast<ParamOp>(producer);
+  if (param && operand == next)
+    return operand;
+  Value &copy = copies.read[operand];
+  if (!copy) {
+    copy = builder.clone(*producer)->getResult(0);
+    if (param)
+      copy.getDefiningOp<ParamOp>().setParamName(
+          getParameterName(param, next.getDefiningOp<ParamOp>(), copies.names));
+  }
+  return copy;
+}
+
+/// Makes the body of the repeat, which is the first run.
+void LayerRoller::copyFirstRun(const Runs &runs, RepeatOp repeat) {
   Block &body = repeat.getBody().front();
+  OpBuilder builder = OpBuilder::atBlockBegin(&body);
   IRMapping map;
-  builder.setInsertionPointToStart(&body);
-  llvm::StringSet<> taken;
-  llvm::DenseMap<Value, Value> read; // Parameters and constants in the body.
-  for (auto [op, next] : llvm::zip_equal(getRun(0), getRun(1))) {
-    IRMapping own = map;
-    SmallVector<Value> places; ///< Of operands: the argument that it is.
+  Copies copies;
+  for (auto [op, next] : llvm::zip_equal(getRun(runs, 0), getRun(runs, 1))) {
+    SmallVector<Value> operands;
     for (auto [operand, other] :
          llvm::zip_equal(op->getOperands(), next->getOperands())) {
-      Operation *producer = operand.getDefiningOp();
       // What the next run reads of this one is carried, whoever else reads
       // what the first run starts with.
       if (std::optional<Place> place = getPlace(other, 0, runs)) {
         auto *found = llvm::find_if(runs.carried, [&](auto &carried) {
           return carried.first == *place;
         });
-        places.push_back(body.getArgument(found - runs.carried.begin()));
-        continue;
+        operands.push_back(body.getArgument(found - runs.carried.begin()));
+      } else {
+        operands.push_back(
+            map.lookupOrDefault(copyRead(operand, other, builder, copies)));
       }
-      places.push_back({});
-      if (!producer || !standsWhereRead(producer))
-        continue;
-      auto param = dyn_cast<ParamOp>(producer);
-      if (param && operand == other) // All layers share it.
-        continue;
-      Value &copy = read[operand];
-      if (!copy) {
-        copy = builder.clone(*producer)->getResult(0);
-        if (param)
-          copy.getDefiningOp<ParamOp>().setParamName(
-              getParameterName(param, other.getDefiningOp<ParamOp>(), taken));
-      }
-      own.map(operand, copy);
     }
-    Operation *copy = builder.clone(*op, own);
-    for (auto [operand, place] : llvm::zip_equal(copy->getOpOperands(), places))
-      if (place)
-        operand.set(place);
-    map.map(op->getResults(), copy->getResults());
+    Operation *copy = builder.clone(*op, map);
+    copy->setOperands(operands);
   }
   SmallVector<Value> yielded;
   for (auto &[place, init] : runs.carried)
-    yielded.push_back(map.lookup(getRun(0)[place.op]->getResult(place.result)));
+    yielded.push_back(
+        map.lookup(getRun(runs, 0)[place.op]->getResult(place.result)));
   YieldOp::create(builder, repeat.getLoc(), yielded);
+}
+
+/// What is read behind the runs is what the repeat hands on.
+void LayerRoller::replaceLastRun(const Runs &runs, RepeatOp repeat) {
   for (auto [number, carried] : llvm::enumerate(runs.carried)) {
-    auto [place, init] = carried;
-    getRun(runs.count - 1)[place.op]
+    const Place &place = carried.first;
+    getRun(runs, runs.count - 1)[place.op]
         ->getResult(place.result)
         .replaceUsesWithIf(repeat.getResult(number), [&](OpOperand &use) {
           Operation *user = use.getOwner();
           auto it = numbers.find(user);
           return !repeat->isAncestor(user) &&
-                 (it == numbers.end() ||
-                  it->second >= runs.start + runs.count * runs.period);
+                 (it == numbers.end() || it->second >= runs.getEnd());
         });
   }
+}
+
+/// Erases the runs, what nothing else reads, and symbols that are gone.
+void LayerRoller::eraseRuns(const Runs &runs) {
   llvm::DenseSet<Operation *> readers;
   for (unsigned run = runs.count; run-- > 0;)
-    for (Operation *op : llvm::reverse(getRun(run))) {
+    for (Operation *op : llvm::reverse(getRun(runs, run))) {
       for (Value operand : op->getOperands())
         if (Operation *producer = operand.getDefiningOp();
             producer && standsWhereRead(producer))
@@ -443,7 +491,6 @@ void LayerRoller::roll(Runs &runs) {
   for (Operation *producer : readers)
     if (producer->use_empty())
       producer->erase();
-  // Symbols of later runs are gone.
   SymbolUses used(module);
   for (auto other : module.getOps<func::FuncOp>())
     used.addAll(other);
@@ -451,6 +498,13 @@ void LayerRoller::roll(Runs &runs) {
     if (extent.getAsSymbol() != name && !used.contains(name))
       if (auto declaration = module.lookupSymbol<SymbolOp>(name))
         declaration.erase();
+}
+
+void LayerRoller::roll(const Runs &runs) {
+  RepeatOp repeat = createRepeat(runs);
+  copyFirstRun(runs, repeat);
+  replaceLastRun(runs, repeat);
+  eraseRuns(runs);
 }
 
 bool LayerRoller::branchesOff(const Runs &runs) const {
