@@ -1,4 +1,4 @@
-//===- ListModels.cpp - What is in the library===//
+//===- ListModels.cpp - What is in the library ----------------------------===//
 //
 // Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
 // See the LICENSE file for license information.

@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cmath>
 
 using namespace llvm;
 using namespace stg;
@@ -56,6 +57,21 @@ std::string stg::asOperations(__int128 value) {
   return formatv("{0:F2}{1}{2}", operations.scale(value, unit), unit ? " " : "",
                  operations.names[unit])
       .str();
+}
+
+std::optional<double> stg::parseCount(StringRef text) {
+  double factor = 1;
+  for (auto [suffix, value] :
+       {std::pair("K", 1e3), {"M", 1e6}, {"B", 1e9}, {"T", 1e12}})
+    if (text.consume_back(suffix)) {
+      factor = value;
+      break;
+    }
+  double number;
+  if (text.rtrim().getAsDouble(number) || !(number * factor >= 1) ||
+      std::isinf(number))
+    return std::nullopt;
+  return number * factor;
 }
 
 //===----------------------------------------------------------------------===//

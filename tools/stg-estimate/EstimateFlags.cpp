@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EstimateFlags.h"
+#include "stg/Support/Units.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -71,6 +72,25 @@ Error EstimateFlags::checkBundle() const {
                                " has no effect: a bundle is of a model with a "
                                "strategy");
   return Error::success();
+}
+
+Expected<std::optional<double>>
+EstimateFlags::getTrainTokens(const JobFacts &job) const {
+  if (!trainTokensFlag.getNumOccurrences())
+    return std::nullopt;
+  std::optional<double> tokens = parseCount(trainTokens);
+  if (!tokens)
+    return createStringError("--train-tokens " + trainTokens +
+                             ": expected a number of tokens, such as 15e12, "
+                             "300B or 15T");
+  if (job.isInference())
+    return createStringError("--train-tokens has no effect: the step is one of "
+                             "inference; leave it out, or give --mode=train");
+  if (!job.tokens)
+    return createStringError(
+        "--train-tokens has no effect: a step of this model has no tokens, "
+        "which are its symbols B (sequences) times S (tokens of each)");
+  return tokens;
 }
 
 /// More processes than a viewer shows.

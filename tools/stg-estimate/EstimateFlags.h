@@ -10,6 +10,7 @@
 #define STG_TOOLS_STG_ESTIMATE_ESTIMATEFLAGS_H
 
 #include "stg/Driver/RequestFlags.h"
+#include "stg/Estimate/Job.h"
 #include "stg/Machine/MachineSweep.h"
 
 namespace stg {
@@ -28,7 +29,7 @@ struct EstimateFlags : TwoPlanFlags {
   std::string sweep;
   std::string timeline, timelineRanks, picture;
   bool json = false, listConstants = false, criticalPath = false;
-  std::string simai;
+  std::string simai, trainTokens;
 
   llvm::cl::OptionCategory machineCategory{"Machine"}, outputCategory{"Output"};
 
@@ -76,6 +77,11 @@ struct EstimateFlags : TwoPlanFlags {
       llvm::cl::desc("Write the step as a workload of SimAI, with these times"),
       llvm::cl::cat(outputCategory)};
 
+  llvm::cl::opt<std::string, true> trainTokensFlag{
+      "train-tokens", llvm::cl::location(trainTokens),
+      llvm::cl::value_desc("N"),
+      llvm::cl::desc("Say what training on so many tokens takes, such as 15T"),
+      llvm::cl::cat(outputCategory)};
   llvm::cl::opt<std::string, true> pictureFlag{
       "pipeline-svg", llvm::cl::location(picture), llvm::cl::value_desc("FILE"),
       llvm::cl::desc("Draw what each stage does when, with memory of "
@@ -94,6 +100,9 @@ struct EstimateFlags : TwoPlanFlags {
   bool wantsRecording() const {
     return criticalPath || !timeline.empty() || !picture.empty();
   }
+  /// What --train-tokens says of a step.
+  llvm::Expected<std::optional<double>>
+  getTrainTokens(const JobFacts &job) const;
   /// The ranks that --timeline-ranks names, ascending; none without.
   llvm::Expected<std::vector<int64_t>> getTimelineRanks(int64_t ranks) const;
 };

@@ -121,6 +121,9 @@ static Error estimate(const EstimateFlags &flags, const Job &job) {
   Expected<JobFacts> facts = JobFacts::get(*job.programs, job.execution);
   if (!facts)
     return facts.takeError();
+  Expected<std::optional<double>> trainTokens = flags.getTrainTokens(*facts);
+  if (!trainTokens)
+    return trainTokens.takeError();
   json::Array all;
   for (const std::string &point : *points) {
     Expected<Machine> machine = flags.loadMachine(point);
@@ -149,8 +152,12 @@ static Error estimate(const EstimateFlags &flags, const Job &job) {
     std::optional<PathReport> pathReport;
     if (flags.criticalPath)
       pathReport.emplace(*path, *job.programs, step, recording);
-    Report report = {*machine, *facts, *times, job.execution,
-                     pathReport ? &*pathReport : nullptr};
+    Report report = {*machine,
+                     *facts,
+                     *times,
+                     job.execution,
+                     pathReport ? &*pathReport : nullptr,
+                     *trainTokens};
     if (flags.json) {
       json::Object object = report.getJSON();
       if (!point.empty())

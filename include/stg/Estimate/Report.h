@@ -9,66 +9,11 @@
 #ifndef STG_ESTIMATE_REPORT_H
 #define STG_ESTIMATE_REPORT_H
 
+#include "stg/Estimate/Job.h"
 #include "stg/Estimate/PathReport.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace stg {
-
-/// What the manifest of a program says that an estimate needs.
-struct JobFacts {
-  int64_t ranks = 1;
-  std::optional<double> tokens; ///< Of all steps; drafts make no whole number.
-  std::string mode; ///< train, prefill or decode; empty if nothing says it.
-  /// Of a step of inference; none where rows are packed, but for requests with
-  /// as many new tokens in each step.
-  std::optional<int64_t> requests;
-  /// Where there are several steps: those in which prompts are computed, before
-  /// the first one in which every request has one new token.
-  int64_t promptSteps = 0;
-  /// Of a request in a step that is no prompt; of drafts those that are
-  /// expected to be accepted, with the one that is certain.
-  double tokensPerStep = 1;
-  /// Of the class that has most: what lives at its peak, with the copies of
-  /// logits that the framework has, and what its allocator takes for it.
-  double liveBytes = 0, neededBytes = 0;
-  double hostBytes = 0; ///< Of the class that has most there.
-  /// Of the class that has most: bytes of parameters and caches that a step of
-  /// inference reads.
-  double stateBytes = 0;
-
-  /// Where prefill and decoding have ranks of their own, the first one of
-  /// decoding.
-  std::optional<int64_t> firstDecodeRank;
-
-  bool isInference() const { return !mode.empty() && mode != "train"; }
-
-  static llvm::Expected<JobFacts> get(const trace::TraceBundle &programs,
-                                      const Execution &execution);
-};
-
-/// Seconds of the steps of prefill and of decoding on ranks of their own, each
-/// as if the other one took no time.
-struct SideSeconds {
-  double prefill = 0, decode = 0;
-  double fixed = 0; ///< Of each, what the host does once for a step.
-};
-
-/// What steps of a job take.
-struct JobTimes {
-  StepTimes step;
-  std::optional<SideSeconds> sides = std::nullopt; ///< None: it is one plan.
-  /// Of a step of decoding with stages, seconds from the end of a step to that
-  /// of the next one, where such steps follow one another: micro-batches of
-  /// several are under way. None of others.
-  std::optional<double> interval = std::nullopt;
-
-  /// Fails as getStepTimes does. A recording is one of the step.
-  static llvm::Expected<JobTimes> get(const trace::TraceBundle &programs,
-                                      const JobFacts &job,
-                                      const Machine &machine,
-                                      const Execution &execution,
-                                      StepRecording *recording = nullptr);
-};
 
 /// Bytes of a device without those that are set aside.
 double getAvailableMemory(const Machine &machine);
@@ -79,6 +24,8 @@ struct Report {
   const JobTimes &times;
   const Execution &execution;
   const PathReport *path = nullptr; ///< If it is asked for.
+  /// How many a model is trained on, if it is asked for.
+  std::optional<double> trainTokens = std::nullopt;
 
   struct Part {
     std::string name;
@@ -96,6 +43,13 @@ struct Report {
   /// Operations of products and attention over what the device could do.
   double getUse(UseOf use) const;
   std::optional<double> getTokenRate() const;
+  /// All steps that a model is trained in.
+  struct Training {
+    double tokens, steps; ///< The last step may have fewer tokens.
+    double seconds, deviceHours;
+  };
+  /// Nothing if it is not asked for, or a step trains on no tokens.
+  std::optional<Training> getTraining() const;
   /// The mean of absolute errors, of training or of inference; null: no such
   /// step of the machine has been compared.
   const Quantity *getError() const;

@@ -12,6 +12,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <optional>
 #include <string>
 
 namespace stg {
@@ -37,6 +38,11 @@ const UnitScale &getOperationScale();
 std::string asBytes(__int128 value);
 /// 433910000000000 as "433.91 T": units of 1000, two digits.
 std::string asOperations(__int128 value);
+
+/// "15e12", "15T", "300 B": a number of things, with a suffix for thousands
+/// (K), millions (M), billions (B) or trillions (T). None if it is no number,
+/// or less than one.
+std::optional<double> parseCount(llvm::StringRef text);
 
 //===----------------------------------------------------------------------===//
 // --memory-limit
