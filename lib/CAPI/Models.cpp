@@ -29,8 +29,7 @@ StgError *stgListModels(const char *const *folders, size_t numFolders,
   MessageList messages;
   MessagePrinter printer(
       [&](const ToolMessage &message) { messages.add(message); });
-  std::unique_ptr<mlir::MLIRContext> context = makeContext();
-  auto models = listModels(*context, *searched, printer);
+  auto models = listModels(*searched, printer);
   if (failed(models))
     return toStgError(std::move(messages));
   *result = new StgModels{std::move(*models)};

@@ -14,6 +14,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/ThreadPool.h"
+#include <atomic>
 
 using namespace mlir;
 using namespace stg;
@@ -60,21 +62,47 @@ static Expected<LibraryModel> describe(MLIRContext &context,
 }
 
 FailureOr<std::vector<LibraryModel>>
-stg::listModels(MLIRContext &context, ArrayRef<std::string> modelPath,
+stg::listModels(ArrayRef<std::string> modelPath,
                 const MessagePrinter &printer) {
-  std::vector<LibraryModel> models;
-  ModelLibrary library(getModelPath(modelPath));
-  for (const std::string &name : library.list()) {
+  const std::vector<std::string> folders = getModelPath(modelPath);
+  const std::vector<std::string> names = ModelLibrary(folders).list();
+  std::vector<std::optional<LibraryModel>> found(names.size());
+  auto read = [&](size_t number, MLIRContext &context, ModelLibrary &library,
+                  const MessagePrinter &printer) {
     CompileRequest request;
-    request.model = name;
+    request.model = names[number];
     request.modelPath = modelPath;
     Expected<LibraryModel> model = describe(context, request, library, printer);
+    if (model)
+      found[number] = std::move(*model);
+    return model.takeError();
+  };
+  // What has been read of the library is of a thread, and so is a context.
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    std::unique_ptr<MLIRContext> context = makeContext();
+    ModelLibrary library(folders);
+    MessagePrinter quiet([](const ToolMessage &) {});
+    for (size_t number; (number = next++) < names.size();)
+      llvm::consumeError(read(number, *context, library, quiet));
+  };
+  {
+    llvm::DefaultThreadPool pool;
+    for (unsigned i = 0; i < pool.getMaxConcurrency(); ++i)
+      pool.async(work);
+  }
+  std::vector<LibraryModel> models;
+  for (auto [number, model] : llvm::enumerate(found)) {
     if (model) {
       models.push_back(std::move(*model));
       continue;
     }
-    std::string message = llvm::toString(model.takeError());
-    printer.error("model '" + name + "'" +
+    // Once more, for what is wrong with it.
+    std::unique_ptr<MLIRContext> context = makeContext();
+    ModelLibrary library(folders);
+    std::string message =
+        llvm::toString(read(number, *context, library, printer));
+    printer.error("model '" + names[number] + "'" +
                   (message.empty() ? " is not valid" : ": " + message));
     return failure();
   }

@@ -109,13 +109,13 @@ int main(int argc, char **argv) {
     printer.error(std::move(error));
     return 1;
   }
-  std::unique_ptr<mlir::MLIRContext> context = stg::makeContext();
   if (flags.listModels) {
-    auto models = stg::listModels(*context, flags.request.modelPath, printer);
+    auto models = stg::listModels(flags.request.modelPath, printer);
     if (succeeded(models))
       stg::printModels(*models, flags.json, outs());
     return failed(models);
   }
+  std::unique_ptr<mlir::MLIRContext> context = stg::makeContext();
   flags.request.configurePasses = mlir::applyPassManagerCLOptions;
   if (flags.astraSim)
     flags.request.exportOptions.checkRanks = [&flags](int64_t numRanks) {

@@ -154,10 +154,10 @@ struct LibraryModel {
   Exact parameters = 0;
 };
 
-/// All models of the library, by their names. What is wrong with one of them is
-/// an error.
+/// All models of the library, by their names, read by as many threads as there
+/// are processors. What is wrong with one of them is an error.
 mlir::FailureOr<std::vector<LibraryModel>>
-listModels(mlir::MLIRContext &context, llvm::ArrayRef<std::string> modelPath,
+listModels(llvm::ArrayRef<std::string> modelPath,
            const MessagePrinter &printer);
 
 /// Prints them for a person, or for a program.
