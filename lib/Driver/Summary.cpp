@@ -101,9 +101,12 @@ static std::string describeTypes(const CompileResult &result) {
                                stringify(*strategy.paramDtype).str() +
                                ", activations " + result.dtype
                          : result.dtype;
-  if (strategy.training)
-    return text + ", gradients " + stringify(strategy.gradDtype).str() +
-           ", moments " + stringify(strategy.optimizerDtype).str();
+  if (strategy.training) {
+    text += ", gradients " + stringify(strategy.gradDtype).str();
+    return strategy.optimizer == OptimizerKind::Sgd
+               ? text
+               : text + ", moments " + stringify(strategy.optimizerDtype).str();
+  }
   if (strategy.weightDtype)
     text += ", weights " + stringify(*strategy.weightDtype).str();
   return text + (strategy.kvDtype

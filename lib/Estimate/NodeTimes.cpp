@@ -429,6 +429,52 @@ NodeTime NodeTimes::getLoss(const NodeTemplate &node, const Kernel &kernel) {
                         std::llround(execution->lossKernels * share));
 }
 
+/// How many moments of a parameter a step keeps.
+static int countMoments(StringRef op) {
+  return StringSwitch<int>(op).Case("adam", 2).Case("momentum", 1).Default(0);
+}
+
+bool stg::isOptimizerStep(StringRef op) {
+  return StringSwitch<bool>(op)
+      .Cases({"adam", "momentum", "sgd"}, true)
+      .Default(false);
+}
+
+/// One kernel works on many parameters, and moves what the framework says of
+/// Adam, less the moments that another optimizer has not: 4 bytes each, which
+/// are read and written.
+NodeTime NodeTimes::getOptimizerStep(const NodeTemplate &node,
+                                     const Kernel &kernel) {
+  const double missing = 8. * (2 - countMoments(kernel.op));
+  // The gradient is the second operand.
+  const bool isKnown = execution->optimizerBytes && kernel.sizes.size() > 1;
+  NodeTime time = getElementWise(
+      isKnown ? std::max(0., *execution->optimizerBytes - missing) *
+                    double(kernel.sizes[1])
+              : double(node.bytes));
+  time.launch = 0;
+  return time;
+}
+
+/// Three products for each iteration, in 16 bits.
+NodeTime NodeTimes::getOrthogonalize(const Kernel &kernel) {
+  auto [shorter, longer, count, iterations] =
+      MatrixStepSizes<int64_t>(kernel.sizes);
+  NodeTime time;
+  const ProductRates &rate = getRates("bf16");
+  const double bytes = getBytes("bf16");
+  double seconds = 3 * kernels.getFixed();
+  for (const ProductShape &shape :
+       {ProductShape{shorter, shorter, longer, count, bytes, bytes},
+        ProductShape{shorter, shorter, shorter, count, bytes, bytes},
+        ProductShape{shorter, longer, shorter, count, bytes, bytes}})
+    seconds += kernels.getProduct(rate, shape);
+  time.kind = TimeKind::Product;
+  time.time = toTicks(double(iterations) * seconds);
+  time.launch = toTicks(launch * 3. * double(iterations));
+  return time;
+}
+
 NodeTime NodeTimes::getKernel(const NodeTemplate &node, const Kernel &kernel) {
   StringRef op = kernel.op;
   bool isBackward = op.ends_with("_grad");
@@ -437,6 +483,9 @@ NodeTime NodeTimes::getKernel(const NodeTemplate &node, const Kernel &kernel) {
                              : getAttention(node, kernel, isBackward);
   if (isProduct(node, kernel))
     return getProduct(node, kernel);
+  if (op == "orthogonalize" &&
+      kernel.sizes.size() >= MatrixStepSizes<int64_t>::kFewest)
+    return getOrthogonalize(kernel);
   if (node.isMatrix)
     return getOtherProduct(node, kernel);
   // A part of the product that reads the weight.
@@ -450,11 +499,10 @@ NodeTime NodeTimes::getKernel(const NodeTemplate &node, const Kernel &kernel) {
   if (op == "embedding" && node.operations == 0)
     return getElementWise(2. * kernel.sizes.back() *
                           getBytes(kernel.resultType));
-  if (op == "adam" && kernel.sizes.size() > 1) {
-    // One kernel works on many parameters.
-    NodeTime time = getElementWise(
-        execution->optimizerBytes ? *execution->optimizerBytes * kernel.sizes[1]
-                                  : node.bytes);
+  if (isOptimizerStep(op))
+    return getOptimizerStep(node, kernel);
+  if (op == "moment") { // As a step, of many parameters.
+    NodeTime time = getElementWise(node.bytes);
     time.launch = 0;
     return time;
   }
@@ -546,10 +594,12 @@ NodeTime NodeTimes::getCompute(const TraceProgram &program, uint32_t number,
     }
   }
   if (node.isMatrix) {
-    time.operations = node.operations;
+    // What an optimizer computes is none of the model.
+    if (node.phase != kOptimizerPhase)
+      time.operations = node.operations;
     time.executed =
         node.kernel == kNone
-            ? time.operations
+            ? double(node.operations)
             : getExecuted(node, program.kernels[node.kernel], facts);
   }
   time.isRecompute = node.phase == kRecomputePhase;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProgramFacts.h"
+#include "stg/Estimate/NodeTimes.h"
 #include "stg/Support/Phases.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -75,14 +76,15 @@ void ProgramFacts::findParameterSized() {
   auto keepsSize = [&](uint32_t node) {
     StringRef op = getOp(program, node);
     return program.nodes[node].isColl() || op == "add" || op == "accumulate" ||
-           op == "cast" || op == "adam";
+           op == "cast" || op == "moment" || op == "orthogonalize" ||
+           isOptimizerStep(op);
   };
   SmallVector<uint32_t> nodes;
   for (uint32_t i = 0; i < program.nodes.size(); ++i) {
     const Program::NodeWiring &wiring = program.wiring[i];
     if (keepsSize(i))
       nodes.push_back(i);
-    if (getOp(program, i) == "adam")
+    if (isOptimizerStep(getOp(program, i)))
       for (Program::Slot slot : wiring.reads)
         isOfParameter[slot.index] = true;
     for (const Program::Output &output : wiring.outputs)

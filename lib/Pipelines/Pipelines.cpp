@@ -310,7 +310,8 @@ static void addTraining(OpPassManager &pm, const Strategy &strategy) {
     llvm::append_range(recompute.saved, strategy.recomputeSaved);
   pm.addNestedPass<func::FuncOp>(createRecompute(recompute));
   pm.addNestedPass<func::FuncOp>(createOptimizer(
-      {stringify(strategy.optimizerDtype).str(), strategy.sparseGradients}));
+      {strategy.optimizer, stringify(strategy.optimizerDtype).str(),
+       strategy.sparseGradients}));
 }
 
 void stg::addCutLayers(OpPassManager &pm, const Strategy &strategy,

@@ -315,7 +315,7 @@ void TaskBounds::measureUpdate(const TraceBundle &programs,
   const Ticks fixed = toTicks(get("device.kernel.fixed", 0));
   for (auto [node, time] : zip_equal(program.nodes, times)) {
     if (node.isComp() && node.kernel != kNone &&
-        program.kernels[node.kernel].op == "adam")
+        isOptimizerStep(program.kernels[node.kernel].op))
       update += std::max<Ticks>(0, time.time - fixed) * node.executions;
     if (!time.isTail || node.collective != CollectiveType::AllReduce)
       continue;

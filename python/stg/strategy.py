@@ -163,6 +163,8 @@ class Strategy:
     offload_saved: Optional[Sequence[str]] = None
     """Ops of layers whose results are kept there, of activations: patterns of their names, and
     input for what a layer begins with (default: all that are saved)."""
+    optimizer: Optional[Literal["adam", "momentum", "sgd", "muon"]] = None
+    """What updates parameters (default: "adam")."""
     optimizer_dtype: Optional[Literal["bf16", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2"]] = None
     """Element type of the optimizer's moments (default: "f32")."""
     pad_vocabulary: Optional[int] = None

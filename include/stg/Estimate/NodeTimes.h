@@ -31,6 +31,8 @@ Ticks toTicks(double seconds);
 
 /// True for the kernels of a loss, by the mnemonic of their op.
 bool isLossKernel(llvm::StringRef op);
+/// True for those that update parameters with their gradients.
+bool isOptimizerStep(llvm::StringRef op);
 
 /// What machines call a collective.
 llvm::StringRef getMachineName(trace::CollectiveType type);
@@ -110,6 +112,9 @@ private:
   NodeTime getLoss(const trace::NodeTemplate &node,
                    const trace::Kernel &kernel);
   double getClampedBytes(const trace::Kernel &kernel) const;
+  NodeTime getOptimizerStep(const trace::NodeTemplate &node,
+                            const trace::Kernel &kernel);
+  NodeTime getOrthogonalize(const trace::Kernel &kernel);
   NodeTime getRowBias(const trace::NodeTemplate &node,
                       const trace::Kernel &kernel);
   double getJoinedBytes(const trace::Kernel &kernel, bool isBackward) const;

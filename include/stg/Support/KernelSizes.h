@@ -87,6 +87,26 @@ template <typename T> struct AttentionSizes {
   }
 };
 
+/// Of what makes matrices orthogonal: of the block of a matrix that a
+/// device has, its shorter and its longer side; how many matrices there are;
+/// and how often each goes through a step of an iteration.
+template <typename T> struct MatrixStepSizes {
+  T shorter, longer, count, iterations;
+
+  static constexpr size_t kFewest = 4;
+
+  MatrixStepSizes(T shorter, T longer, T count, T iterations)
+      : shorter(shorter), longer(longer), count(count), iterations(iterations) {
+  }
+  /// Of a list of at least `kFewest` sizes.
+  explicit MatrixStepSizes(llvm::ArrayRef<T> sizes)
+      : MatrixStepSizes(sizes[0], sizes[1], sizes[2], sizes[3]) {}
+
+  llvm::SmallVector<T, 8> getList() const {
+    return {shorter, longer, count, iterations};
+  }
+};
+
 /// Of a router's choice.
 template <typename T> struct ChoiceSizes {
   T scores, chosen; ///< Elements.

@@ -265,6 +265,15 @@ static Sizes getChoiceSizes(TopKOp op) {
   return sizes.getList();
 }
 
+static Sizes getMatrixStepSizes(OrthogonalizeOp op) {
+  auto [shorter, longer, count] = op.getMatrices();
+  return MatrixStepSizes<SymExpr>(
+             shorter, longer, count,
+             SymExpr::get(op.getContext(),
+                          static_cast<int64_t>(op.getIterations())))
+      .getList();
+}
+
 /// Of a clamped or limited unit the elements that are limited follow.
 template <typename OpTy> static Sizes getGluSizes(OpTy op) {
   Sizes sizes = getElements(op);
@@ -307,6 +316,7 @@ static Sizes getSizes(Operation *op, bool isMatrix) {
         return getConvSizes(op, op.getInput(), op.getResult(), op.getDy());
       })
       .Case([](TopKOp op) { return getChoiceSizes(op); })
+      .Case([](OrthogonalizeOp op) { return getMatrixStepSizes(op); })
       .Case<GluOp, GluGradOp>([](auto op) { return getGluSizes(op); })
       .Case<SsdOp, GatedDeltaRuleOp>(
           [](auto op) { return getScanSizes(op, op.getRequestsAttr()); })

@@ -919,33 +919,3 @@ OpCost BroadcastGradOp::getCost() {
 
 OpCost KeepOp::getCost() { return getViewCost(*this); }
 bool KeepOp::isView() { return true; }
-
-SmallVector<StateBuffer> AdamOp::getStateBuffers() {
-  // Of the whole parameter, or of the shard that this device steps.
-  SymTensorType param =
-      getGradient().getType().withoutSharding().withElementType(
-          getParam().getType().getElementType());
-  Type f32 = Float32Type::get(getContext());
-  SmallVector<StateBuffer> states;
-  if (param.getElementType().getIntOrFloatBitWidth() < 32)
-    states.push_back({"master", param.withElementType(f32)});
-  states.push_back({"exp_avg", param.withElementType(getMoments())});
-  states.push_back({"exp_avg_sq", param.withElementType(getMoments())});
-  return states;
-}
-
-bool AdamOp::updatesOperand(unsigned operand) { return operand == 0; }
-
-/// The parameter is only written where a master copy is what the step works on.
-OpCost AdamOp::getCost() {
-  SymExpr param =
-      elements(getGradient()) * getParam().getType().getElementBytes();
-  SymExpr bytes = getGradient().getType().getNumBytes() + param;
-  SmallVector<StateBuffer> states = getStateBuffers();
-  for (StateBuffer &state : states)
-    bytes = bytes + state.type.getNumBytes() * 2;
-  bool hasMaster = states.size() == 3;
-  if (!hasMaster)
-    bytes = bytes + param;
-  return {elements(getGradient()) * 14, bytes, false};
-}

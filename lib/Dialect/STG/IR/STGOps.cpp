@@ -615,30 +615,5 @@ LogicalResult AttentionGradOp::verify() {
   return stg::detail::verifySpan(*this);
 }
 
-LogicalResult AdamOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                       Adaptor adaptor,
-                                       SmallVectorImpl<Type> &types) {
-  types.push_back(adaptor.getParam().getType());
-  return success();
-}
-
-LogicalResult AdamOp::verify() {
-  if (!isa<FloatType>(getMoments()) || isa<Float4E2M1FNType>(getMoments()) ||
-      !SymTensorType::isValidElementType(getMoments())) // adam_c2
-    return emitOpError(
-               "expects a float type of whole bytes for the moments, found ")
-           << getMoments();
-  // adam_c1
-  SymExpr whole = getParam().getType().getNumElements();
-  SymExpr stepped = getGradient().getType().getNumElements();
-  bool mayBeShard = !whole.isConstant() || !stepped.isConstant() ||
-                    !(*whole.getConstant() < *stepped.getConstant());
-  if (getGradient().getType().getRank() == 1 && mayBeShard)
-    return success();
-  return checkSameShape(getLoc(), "gradient", getParam().getType().getDims(),
-                        getGradient().getType().getDims(), getParam(),
-                        getGradient());
-}
-
 #define GET_OP_CLASSES
 #include "stg/Dialect/STG/IR/STGOps.cpp.inc"

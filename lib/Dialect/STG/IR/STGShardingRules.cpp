@@ -742,8 +742,3 @@ bool ReplicateGradOp::isLinear() { return true; }
 ShardingRule KeepOp::getShardingRule() {
   return makePointwise(getValue().getType().getRank(), getNumOperands(), 0);
 }
-
-ShardingRule AdamOp::getShardingRule() {
-  ShardingRule rule = makePointwise(getParam().getType().getRank(), 2, 1);
-  return rule;
-}

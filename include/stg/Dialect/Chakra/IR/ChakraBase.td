@@ -109,6 +109,7 @@ def Chakra_KernelAttr : AttrDef<Chakra_Dialect, "Kernel"> {
     | `attention`, `attention_grad`, `attention_block`, `attention_block_grad` | sequences, heads, key/value heads, queries, keys, size of a key, size of a value, pairs of a query and a key that are not masked. Of several requests in a row, for those with as many new tokens: these, how many such requests there are, keys and pairs of all of them |
     | `glu`, `glu_grad` | elements of its operands, then of its result; with `clamped` the elements that are limited |
     | `top_k` | elements of scores, and of those that are chosen; where experts are in groups, how many of these there are, and from how many experts are chosen |
+    | `orthogonalize` | of the block of a matrix that a device has, its shorter and its longer side; matrices; iterations |
     | `ssd`, `gated_delta_rule`, and their gradients | chunks of the longest sequence, each of which waits for the one before; elements of its operands, then of its results |
     | any other | elements of its operands, then of its results |
 

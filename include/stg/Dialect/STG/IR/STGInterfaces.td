@@ -340,6 +340,20 @@ def IncrementalOpInterface : OpInterface<"IncrementalOpInterface"> {
   ];
 }
 
+def OptimizerOpInterface : OpInterface<"OptimizerOpInterface"> {
+  let cppNamespace = "::stg";
+  let description = [{
+    A step of a parameter, in place, each element by itself with that of its gradient: a
+    device may step a flat shard. What it keeps from step to step are the states of
+    `CostOpInterface`.
+  }];
+  let methods = [
+    InterfaceMethod<"The parameter that is updated.", "::mlir::Value", "getParam">,
+    InterfaceMethod<"Its gradient.", "::mlir::Value", "getGradient">,
+    InterfaceMethod<"The parameter after the step.", "::mlir::Value", "getUpdated">,
+  ];
+}
+
 def LossOpInterface : OpInterface<"LossOpInterface"> {
   let cppNamespace = "::stg";
   let description = [{

@@ -262,6 +262,15 @@ llvm::LogicalResult inferPointwise(std::optional<mlir::Location> loc,
                                    mlir::ValueRange operands, bool broadcasts,
                                    llvm::SmallVectorImpl<mlir::Type> &types);
 
+/// What the ops of optimizers have in common: one factor for each dimension of
+/// the parameter; a moment of that type for each name, and the master copy of a
+/// narrow parameter; so many operations per element.
+ShardingRule makeOptimizerRule(OptimizerOpInterface op);
+llvm::SmallVector<StateBuffer>
+getOptimizerStates(OptimizerOpInterface op,
+                   llvm::ArrayRef<llvm::StringRef> moments, mlir::Type type);
+OpCost getOptimizerCost(OptimizerOpInterface op, int64_t perElement);
+
 /// One factor for each dimension of all operands and results; none where an
 /// operand repeats itself.
 ShardingRule makePointwiseRule(mlir::Operation *op);

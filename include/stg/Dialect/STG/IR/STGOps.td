@@ -1372,42 +1372,6 @@ def AccumulateOp : STG_PointwiseOp<"accumulate", "1", "", [STG_Destroys<0>,
   let args = (ins STG_Tensor:$total, STG_Tensor:$term);
 }
 
-def AdamOp : STG_TensorOp<"adam", [
-    MemoryEffects<[MemWrite<STG_Parameters>]>, STG_Destroys<0>,
-    InferTypeOpAdaptor,
-    DeclareOpInterfaceMethods<ShardableOpInterface>,
-    DeclareOpInterfaceMethods<CostOpInterface, ["getStateBuffers", "updatesOperand"]>]> {
-  let summary = "one Adam step of a parameter, in place";
-  let description = [{
-    Updates the parameter that the first operand reads, with the gradient that the
-    second one is; the result is the parameter's buffer after the step. Keeps two
-    moments of type `moments`, and an fp32 master copy where the parameter is narrower
-    than fp32. Operations: 14 per element (moments 7, bias corrections 2, root, epsilon,
-    quotient, step 5). Reads the gradient, reads and writes the states, writes the
-    parameter. With a gradient that is a flat shard (`stg.flat_reduce_scatter`) all of that
-    is done for the shard.
-
-    ```mlir
-    %w1 = stg.adam f32 %w, %dw : !w, !dw
-    ```
-    Constraints: (C1) the gradient has the parameter's shape, or one dimension: a flat
-    shard; (C2) the moments are floats of whole bytes;
-    (C3) nobody reads the first operand afterwards.
-  }];
-  let args = (ins STG_Tensor:$param, STG_Tensor:$gradient,
-                       TypeAttr:$moments);
-  let plan = STG_Plan;
-  let results = (outs STG_Tensor:$updated);
-  let hasVerifier = 1;
-  let leading = [STG_Leading<"Type", "moments">];
-  let extraClassDeclaration = [{
-    static bool isCompatibleReturnTypes(::mlir::TypeRange lhs,
-                                        ::mlir::TypeRange rhs) {
-      return ::stg::detail::equalUpToSharding(lhs, rhs);
-    }
-  }];
-}
-
 //===----------------------------------------------------------------------===//
 // Collectives
 //===----------------------------------------------------------------------===//
@@ -1911,5 +1875,6 @@ include "stg/Dialect/STG/IR/STGInferenceOps.td"
 include "stg/Dialect/STG/IR/STGMoEOps.td"
 include "stg/Dialect/STG/IR/STGTensorOps.td"
 include "stg/Dialect/STG/IR/STGBlockOps.td"
+include "stg/Dialect/STG/IR/STGOptimizerOps.td"
 
 #endif // STG_DIALECT_STG_IR_STGOPS

@@ -837,9 +837,16 @@ def QuantizeWeights : Pass<"stg-quantize-weights", "::mlir::func::FuncOp"> {
 def Optimizer : Pass<"stg-optimizer", "::mlir::func::FuncOp"> {
   let summary = "update each parameter with its gradient";
   let description = [{
-    Replaces the gradients that the function returns by Adam steps: one `stg.adam` per
-    parameter, in a `stg.repeat` for the parameters of a repeat. Parameters narrower
-    than fp32 get an fp32 master copy.
+    Replaces the gradients that the function returns by steps of an optimizer: one
+    `stg.adam` per parameter, in a `stg.repeat` for the parameters of a repeat. Parameters
+    narrower than fp32 get an fp32 master copy. With `kind=momentum` and `kind=sgd` these are
+    `stg.momentum` and `stg.sgd`.
+
+    With `kind=muon` the momentum of a matrix (`stg.moment`) is made orthogonal
+    (`stg.orthogonalize`) before `stg.sgd` steps along it. Matrices are parameters that an
+    einsum contracts, but for those along the vocabulary (embeddings, heads). What the einsum
+    sums over are rows; what both of its operands have, as experts, are matrices of their own.
+    All other parameters are stepped by `stg.adam`.
 
     With `sparse` a table at the top of the program that is only looked up, once, has no
     gradient: `stg.row_adagrad` in backward updates the rows that were looked up. It is an
@@ -858,8 +865,10 @@ def Optimizer : Pass<"stg-optimizer", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
+    Option<"kind", "kind", "::stg::OptimizerKind",
+           /*default=*/"::stg::OptimizerKind::Adam", "adam, momentum, sgd or muon">,
     Option<"momentType", "moment-type", "std::string", /*default=*/"\"f32\"",
-           "Element type of both moments">,
+           "Element type of moments">,
     Option<"sparse", "sparse", "bool", /*default=*/"false",
            "Update the rows of tables that were looked up, in backward">,
   ];

@@ -44,7 +44,8 @@ private:
   void run(func::FuncOp function);
   void scatter(AllReduceOp reduce, const GradientFlow &gradients);
   void retype(Value value, SymTensorType type);
-  void recordShard(AdamOp adam, ArrayAttr axes);
+  void gatherMoment(MomentOp moment, OrthogonalizeOp direction, ArrayAttr axes);
+  void recordShard(OptimizerOpInterface step, ArrayAttr axes);
   void gatherUpdated(func::FuncOp function);
   ArrayAttr getAxesOfConstant(ParamOp param);
   void shardParameters(func::FuncOp function);
@@ -72,16 +73,41 @@ private:
 };
 } // namespace
 
+namespace {
+/// How a gradient is stepped along: as it is, or along its moment, which is
+/// made orthogonal.
+struct GradientStep {
+  OptimizerOpInterface step;
+  MomentOp moment;           ///< Null if there is none.
+  OrthogonalizeOp direction; ///< Of the moment.
+};
+} // namespace
+
+static std::optional<GradientStep> getStep(Operation *reader) {
+  if (auto step = dyn_cast<OptimizerOpInterface>(reader))
+    return GradientStep{step, {}, {}};
+  auto moment = dyn_cast<MomentOp>(reader);
+  if (!moment || !moment->hasOneUse())
+    return std::nullopt;
+  auto direction = dyn_cast<OrthogonalizeOp>(*moment->user_begin());
+  if (!direction || !direction->hasOneUse())
+    return std::nullopt;
+  auto step = dyn_cast<OptimizerOpInterface>(*direction->user_begin());
+  if (!step || step.getGradient() != direction.getResult())
+    return std::nullopt;
+  return GradientStep{step, moment, direction};
+}
+
 /// The steps that read a gradient as it is; none if anything else reads it.
-static SmallVector<AdamOp> getSteps(const GradientFlow::Flow *flow) {
-  SmallVector<AdamOp> steps;
+static SmallVector<GradientStep> getSteps(const GradientFlow::Flow *flow) {
+  SmallVector<GradientStep> steps;
   if (!flow || !flow->isStepped() || flow->isTerm || !flow->stacks)
     return {};
-  for (Operation *step : flow->steps) {
-    auto adam = dyn_cast<AdamOp>(step);
-    if (!adam)
+  for (Operation *reader : flow->steps) {
+    std::optional<GradientStep> step = getStep(reader);
+    if (!step)
       return {};
-    steps.push_back(adam);
+    steps.push_back(*step);
   }
   return steps;
 }
@@ -103,9 +129,29 @@ void ShardStates::retype(Value value, SymTensorType type) {
   }
 }
 
-void ShardStates::recordShard(AdamOp adam, ArrayAttr axes) {
-  if (auto param = adam.getParam().getDefiningOp<ParamOp>())
+void ShardStates::recordShard(OptimizerOpInterface step, ArrayAttr axes) {
+  if (auto param = step.getParam().getDefiningOp<ParamOp>())
     shardedOver[getParameterPath(param)] = axes;
+}
+
+/// The moment is one of a shard, and its matrix is gathered, in 16 bits, as
+/// products read it: each device makes it orthogonal, and keeps its shard of
+/// that.
+void ShardStates::gatherMoment(MomentOp moment, OrthogonalizeOp direction,
+                               ArrayAttr axes) {
+  auto whole = cast<SymTensorType>(moment.getResult().getType());
+  Type shard = moment.getGradient().getType();
+  moment.getResult().setType(cast<SymTensorType>(shard));
+  OpBuilder builder(direction);
+  Type narrow = BFloat16Type::get(&getContext());
+  if (whole.getElementBytes() > 2)
+    whole = whole.withElementType(narrow);
+  auto gathered =
+      FlatAllGatherOp::create(builder, moment.getLoc(), TypeRange(whole),
+                              ValueRange(moment.getResult()), axes);
+  copyOrigin(moment, gathered);
+  direction.getInputMutable().set(gathered.getResult(0));
+  direction.getResult().setType(cast<SymTensorType>(shard));
 }
 
 /// all_reduce over replicas and shards becomes reduce_scatter over the shards
@@ -117,7 +163,7 @@ void ShardStates::scatter(AllReduceOp reduce, const GradientFlow &gradients) {
   if (shards.empty() || reduce.getInputs().size() != 1 || !isReduction(reduce))
     return;
   const GradientFlow::Flow *flow = gradients.lookup(reduce.getResult(0));
-  SmallVector<AdamOp> steps = getSteps(flow);
+  SmallVector<GradientStep> steps = getSteps(flow);
   if (steps.empty())
     return;
   OpBuilder builder(reduce);
@@ -149,26 +195,29 @@ void ShardStates::scatter(AllReduceOp reduce, const GradientFlow &gradients) {
   reduce.getResult(0).replaceAllUsesWith(result);
   reduce.erase();
   retype(result, type);
-  for (AdamOp adam : steps)
-    recordShard(adam, axes);
+  for (const GradientStep &step : steps) {
+    if (step.moment)
+      gatherMoment(step.moment, step.direction, axes);
+    recordShard(step.step, axes);
+  }
 }
 
 /// Levels 1 and 2: each device has stepped its shard of a parameter, whose
 /// other elements it needs.
 void ShardStates::gatherUpdated(func::FuncOp function) {
-  SmallVector<AdamOp> steps;
-  function.walk([&](AdamOp adam) { steps.push_back(adam); });
+  SmallVector<OptimizerOpInterface> steps;
+  function.walk([&](OptimizerOpInterface step) { steps.push_back(step); });
   IRRewriter rewriter(&getContext());
-  for (AdamOp adam : steps) {
-    auto param = adam.getParam().getDefiningOp<ParamOp>();
+  for (OptimizerOpInterface step : steps) {
+    auto param = step.getParam().getDefiningOp<ParamOp>();
     ArrayAttr axes =
         param ? shardedOver.lookup(getParameterPath(param)) : ArrayAttr();
     if (!axes)
       continue;
     // Stacked by the scans around, so that one collective can serve all.
-    Value updated = adam.getUpdated();
+    Value updated = step.getUpdated();
     int64_t leading = 0;
-    for (auto scan = adam->getParentOfType<ScanOpInterface>(); scan;
+    for (auto scan = step->getParentOfType<ScanOpInterface>(); scan;
          ++leading) {
       scan = scan.withStacked(rewriter, updated);
       updated = scan->getResults().back();
@@ -177,10 +226,10 @@ void ShardStates::gatherUpdated(func::FuncOp function) {
     OpBuilder builder(&getContext());
     builder.setInsertionPoint(function.getBody().front().getTerminator());
     auto gather =
-        GatherUpdatedOp::create(builder, adam.getLoc(), ValueRange(updated),
+        GatherUpdatedOp::create(builder, step.getLoc(), ValueRange(updated),
                                 axes, builder.getDenseI64ArrayAttr({leading}));
     setPhase(gather, Phase::Optimizer);
-    if (StringAttr name = getOrigin(adam).name)
+    if (StringAttr name = getOrigin(step).name)
       setName(gather, name);
   }
 }
@@ -202,7 +251,7 @@ void ShardStates::collectReads(Value value, bool isKept, ReadsByGather &reads) {
   auto type = cast<SymTensorType>(value.getType());
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
-    if (isa<AdamOp>(user))
+    if (isa<OptimizerOpInterface>(user))
       continue;
     auto cast = dyn_cast<CastOp>(user);
     int64_t bytes = cast ? cast.getType().getElementBytes() : 0;
@@ -570,8 +619,8 @@ void ShardStates::shardParameters(func::FuncOp function) {
     if (axes)
       gather(param, axes);
   }
-  function.walk([&](AdamOp adam) {
-    adam.getUpdated().setType(adam.getParam().getType());
+  function.walk([&](OptimizerOpInterface step) {
+    step.getUpdated().setType(step.getParam().getType());
   });
   Block &body = function.getBody().front();
   if (reshardAfterForward)

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One Adam step per parameter. Gradients of repeated parameters come as stacks;
-// a repeat of the same name reads them slice by slice, so that each step
-// updates the parameter of its own iteration.
+// One step of an optimizer per parameter. Gradients of repeated parameters come
+// as stacks; a repeat of the same name reads them slice by slice, so that each
+// step updates the parameter of its own iteration.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,6 +31,13 @@ struct GradientOf {
   ArrayRef<StringRef> path; ///< Repeats still to enter, then the name.
   Value value;
   SymTensorType paramType;
+  std::string parameter; ///< Its whole path.
+};
+
+/// Which dimensions of a parameter are rows of a matrix, and which are columns;
+/// there is a matrix for each place along the others.
+struct MatrixDims {
+  SmallVector<int64_t> rows, columns;
 };
 
 struct Optimizer : stg::impl::OptimizerBase<Optimizer> {
@@ -39,12 +46,16 @@ struct Optimizer : stg::impl::OptimizerBase<Optimizer> {
 
 private:
   void collectParamTypes(func::FuncOp function);
+  void collectMatrices(func::FuncOp function);
+  Operation *createStep(OpBuilder &builder, Value param, Value gradient,
+                        StringRef path);
   LogicalResult optimize(func::FuncOp function);
   void buildSteps(OpBuilder &builder, ArrayRef<GradientOf> gradients);
   void buildStep(OpBuilder &builder, const GradientOf &gradient);
   bool buildSparseStep(const GradientOf &gradient);
 
   llvm::StringMap<SymTensorType> paramTypes; ///< By joined path.
+  llvm::StringMap<MatrixDims> matrices;      ///< Likewise.
   Type moments;
   bool isSparse = false; ///< Some table has no gradient.
 };
@@ -56,14 +67,103 @@ void Optimizer::collectParamTypes(func::FuncOp function) {
   });
 }
 
+/// The matrix that a parameter is in a product: what it sums over are rows, and
+/// what the result has of this operand alone are columns.
+static std::optional<MatrixDims> getMatrix(OpOperand &use) {
+  auto product = dyn_cast<EinsumOp>(use.getOwner());
+  if (!product || product.getInputs().size() != 2)
+    return std::nullopt;
+  auto equation = llvm::cantFail(EinsumEquation::parse(product.getEquation()));
+  StringRef own = equation.inputs[use.getOperandNumber()],
+            other = equation.inputs[1 - use.getOperandNumber()];
+  MatrixDims dims;
+  for (auto [dim, letter] : llvm::enumerate(own)) {
+    if (!equation.output.contains(letter))
+      dims.rows.push_back(static_cast<int64_t>(dim));
+    else if (!other.contains(letter))
+      dims.columns.push_back(static_cast<int64_t>(dim));
+  }
+  if (dims.rows.empty() || dims.columns.empty())
+    return std::nullopt;
+  return dims;
+}
+
+/// What a product of the forward pass is that reads a value, or what it is cast
+/// to.
+static std::optional<MatrixDims> findMatrix(Value value) {
+  for (OpOperand &use : value.getUses()) {
+    if (getPhase(use.getOwner()) == Phase::Backward)
+      continue;
+    auto cast = dyn_cast<CastOp>(use.getOwner());
+    if (std::optional<MatrixDims> dims =
+            cast ? findMatrix(cast.getResult()) : getMatrix(use))
+      return dims;
+  }
+  return std::nullopt;
+}
+
+/// Of parameters that products read, but for those that have a dimension of the
+/// vocabulary.
+void Optimizer::collectMatrices(func::FuncOp function) {
+  llvm::DenseSet<StringAttr> vocabulary;
+  function.walk([&](LossOpInterface loss) {
+    auto logits = cast<SymTensorType>(loss.getPredictions().getType());
+    vocabulary.insert_range(logits.getDims().back().getNames());
+  });
+  auto isOfVocabulary = [&](DimAttr dim) {
+    return llvm::any_of(dim.getNames(), [&](StringAttr name) {
+      return vocabulary.contains(name);
+    });
+  };
+  function.walk([&](ParamOp param) {
+    if (llvm::any_of(param.getType().getDims(), isOfVocabulary))
+      return;
+    if (std::optional<MatrixDims> dims = findMatrix(param))
+      matrices.try_emplace(getParameterPath(param), std::move(*dims));
+  });
+}
+
+/// A step of the parameter with this path.
+Operation *Optimizer::createStep(OpBuilder &builder, Value param,
+                                 Value gradient, StringRef path) {
+  // The default of PyTorch and of Megatron-Core.
+  constexpr int64_t kIterations = 5;
+  Location loc = gradient.getLoc();
+  switch (kind) {
+  case OptimizerKind::Momentum:
+    return MomentumOp::create(builder, loc, param, gradient, moments);
+  case OptimizerKind::Sgd:
+    return SgdOp::create(builder, loc, param, gradient);
+  case OptimizerKind::Muon:
+    if (auto it = matrices.find(path); it != matrices.end()) {
+      StringAttr name =
+          builder.getStringAttr(param.getDefiningOp<ParamOp>().getParamName());
+      auto moment = MomentOp::create(builder, loc, gradient, moments);
+      auto direction = OrthogonalizeOp::create(builder, loc, moment.getType(),
+                                               moment, it->second.rows,
+                                               it->second.columns, kIterations);
+      for (Operation *op : {moment.getOperation(), direction.getOperation()}) {
+        setName(op, name);
+        setPhase(op, Phase::Optimizer);
+      }
+      return SgdOp::create(builder, loc, param, direction);
+    }
+    [[fallthrough]];
+  case OptimizerKind::Adam:
+    return AdamOp::create(builder, loc, param, gradient, moments);
+  }
+  llvm_unreachable("unknown optimizer");
+}
+
 void Optimizer::buildStep(OpBuilder &builder, const GradientOf &gradient) {
   Location loc = gradient.value.getLoc();
   StringRef name = gradient.path.back();
   auto param = ParamOp::create(builder, loc, gradient.paramType,
                                builder.getStringAttr(name));
-  auto adam = AdamOp::create(builder, loc, param, gradient.value, moments);
-  setName(adam, builder.getStringAttr(name));
-  setPhase(adam, Phase::Optimizer);
+  Operation *step =
+      createStep(builder, param, gradient.value, gradient.parameter);
+  setName(step, builder.getStringAttr(name));
+  setPhase(step, Phase::Optimizer);
 }
 
 /// Updates the rows that were looked up where the gradient of the table would
@@ -103,7 +203,8 @@ void Optimizer::buildSteps(OpBuilder &builder, ArrayRef<GradientOf> gradients) {
     setPhase(repeat, Phase::Optimizer);
     SmallVector<GradientOf> inner;
     for (auto [member, slice] : llvm::zip_equal(members, repeat.getSliceArgs()))
-      inner.push_back({member.path.drop_front(), slice, member.paramType});
+      inner.push_back({member.path.drop_front(), slice, member.paramType,
+                       member.parameter});
     OpBuilder body = OpBuilder::atBlockEnd(&repeat.getBody().front());
     buildSteps(body, inner);
     YieldOp::create(body, repeat.getLoc(), ValueRange());
@@ -137,7 +238,7 @@ LogicalResult Optimizer::optimize(func::FuncOp function) {
              << path << "' with type " << terminator->getOperand(i).getType()
              << ", expected a tensor of rank " << rank
              << ": the parameter, stacked by its repeats";
-    gradients.push_back({{}, terminator->getOperand(i), type});
+    gradients.push_back({{}, terminator->getOperand(i), type, path});
   }
   if (gradients.empty())
     return function.emitOpError(
@@ -172,8 +273,11 @@ void Optimizer::runOnOperation() {
     return signalPassFailure();
   }
   paramTypes.clear(); // The pass may have run on another function.
+  matrices.clear();
   isSparse = false;
   collectParamTypes(function);
+  if (kind == OptimizerKind::Muon)
+    collectMatrices(function);
   if (failed(optimize(function)))
     return signalPassFailure();
   if (!sparse || isSparse)

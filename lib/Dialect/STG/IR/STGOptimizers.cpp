@@ -1,0 +1,211 @@
+//===- STGOptimizers.cpp - Steps of optimizers ----------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the generated methods of optimizers do, and their verifiers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "STGVerification.h"
+#include "stg/Dialect/STG/IR/STGOpBase.h"
+
+using namespace mlir;
+using namespace stg;
+using namespace stg::detail;
+
+//===----------------------------------------------------------------------===//
+// Rules and costs
+//===----------------------------------------------------------------------===//
+
+ShardingRule stg::detail::makeOptimizerRule(OptimizerOpInterface op) {
+  ShardingRule rule;
+  TensorFactors factors =
+      rule.addFactors("d", tensorOf(op.getParam()).getRank());
+  rule.operands.assign(op->getNumOperands(), factors);
+  rule.results.assign(op->getNumResults(), factors);
+  return rule;
+}
+
+SmallVector<StateBuffer>
+stg::detail::getOptimizerStates(OptimizerOpInterface op,
+                                ArrayRef<StringRef> moments, Type type) {
+  // Of the whole parameter, or of the shard that this device steps.
+  SymTensorType param =
+      tensorOf(op.getGradient())
+          .withoutSharding()
+          .withElementType(tensorOf(op.getParam()).getElementType());
+  Type f32 = Float32Type::get(op->getContext());
+  SmallVector<StateBuffer> states;
+  if (param.getElementType().getIntOrFloatBitWidth() < 32)
+    states.push_back({"master", param.withElementType(f32)});
+  for (StringRef name : moments)
+    states.push_back({name.str(), param.withElementType(type)});
+  return states;
+}
+
+/// The parameter is only written where a master copy is what the step works on.
+OpCost stg::detail::getOptimizerCost(OptimizerOpInterface op,
+                                     int64_t perElement) {
+  SymTensorType gradient = tensorOf(op.getGradient());
+  SymExpr elements = gradient.getNumElements();
+  SymExpr param = elements * tensorOf(op.getParam()).getElementBytes();
+  SymExpr bytes = gradient.getNumBytes() + param;
+  bool hasMaster = false;
+  auto cost = cast<CostOpInterface>(op.getOperation());
+  for (StateBuffer &state : cost.getStateBuffers()) {
+    bytes = bytes + state.type.getNumBytes() * 2;
+    hasMaster |= state.suffix == "master";
+  }
+  if (!hasMaster)
+    bytes = bytes + param;
+  return {elements * perElement, bytes, false};
+}
+
+static ShardingRule makeRule(SymTensorType type) {
+  ShardingRule rule;
+  TensorFactors factors = rule.addFactors("d", type.getRank());
+  rule.operands.push_back(factors);
+  rule.results.push_back(factors);
+  return rule;
+}
+
+LogicalResult MomentOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getGradient().getType());
+  return success();
+}
+
+ShardingRule MomentOp::getShardingRule() {
+  return makeRule(getGradient().getType());
+}
+
+SmallVector<StateBuffer> MomentOp::getStateBuffers() {
+  return {
+      {"momentum", getGradient().getType().withoutSharding().withElementType(
+                       getMoments())}};
+}
+
+OpCost MomentOp::getCost() {
+  SymTensorType gradient = getGradient().getType();
+  return {gradient.getNumElements() * 2,
+          (gradient.getNumBytes() +
+           gradient.withElementType(getMoments()).getNumBytes()) *
+              2,
+          false};
+}
+
+ShardingRule OrthogonalizeOp::getShardingRule() {
+  return makeRule(getInput().getType());
+}
+
+/// A block of a matrix has no meaning where the ranks that divide it would hold
+/// the same parameter.
+LogicalResult
+OrthogonalizeOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
+  MeshAttr mesh = MeshOp::lookup(*this).getMesh();
+  SmallVector<int64_t> dims(getRows());
+  llvm::append_range(dims, getColumns());
+  for (int64_t dim : dims)
+    for (auto axis :
+         getAxes("d" + std::to_string(dim)).getAsRange<StringAttr>())
+      if (holdsSameParameters(mesh.getAxisRole(axis)))
+        return emitOpError("needs whole matrices, or their blocks on a tensor "
+                           "axis, and dimension ")
+               << dim << " is divided over '" << axis.getValue()
+               << "'; take another optimizer than muon, or do not divide it";
+  return success();
+}
+
+OrthogonalizeOp::Matrices OrthogonalizeOp::getMatrices() {
+  SymExpr one = SymExpr::get(getContext(), 1);
+  SymExpr rows = one, columns = one, count = one;
+  for (auto [i, extent] : llvm::enumerate(getInput().getType().getShape())) {
+    auto dim = static_cast<int64_t>(i);
+    SymExpr &size = llvm::is_contained(getRows(), dim)      ? rows
+                    : llvm::is_contained(getColumns(), dim) ? columns
+                                                            : count;
+    size = size * extent;
+  }
+  return {SymExpr::getFunction(SymFunc::Min, {rows, columns}),
+          SymExpr::getFunction(SymFunc::Max, {rows, columns}), count};
+}
+
+OpCost OrthogonalizeOp::getCost() {
+  auto [shorter, longer, count] = getMatrices();
+  return {shorter * shorter * (longer * 4 + shorter * 2) * count *
+              static_cast<int64_t>(getIterations()),
+          getOperandAndResultBytes(*this), true};
+}
+
+//===----------------------------------------------------------------------===//
+// Verifiers
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyMoments(Operation *op, Type type) {
+  if (isa<FloatType>(type) && !isa<Float4E2M1FNType>(type) &&
+      SymTensorType::isValidElementType(type)) // adam_c2
+    return success();
+  return op->emitOpError(
+             "expects a float type of whole bytes for the moments, found ")
+         << type;
+}
+
+/// True for one dimension with no more elements than there are.
+static bool mayBeShard(SymTensorType whole, SymTensorType shard) {
+  std::optional<Rational> all = whole.getNumElements().getConstant(),
+                          some = shard.getNumElements().getConstant();
+  return shard.getRank() == 1 && !(all && some && *all < *some);
+}
+
+static LogicalResult verifyGradient(OptimizerOpInterface op) { // adam_c1
+  SymTensorType param = tensorOf(op.getParam()),
+                gradient = tensorOf(op.getGradient());
+  if (mayBeShard(param, gradient))
+    return success();
+  return checkSameShape(op->getLoc(), "gradient", param.getDims(),
+                        gradient.getDims(), op.getParam(), op.getGradient());
+}
+
+LogicalResult AdamOp::verify() {
+  return failure(failed(verifyMoments(*this, getMoments())) ||
+                 failed(verifyGradient(*this)));
+}
+
+LogicalResult MomentumOp::verify() {
+  return failure(failed(verifyMoments(*this, getMoments())) ||
+                 failed(verifyGradient(*this)));
+}
+
+LogicalResult SgdOp::verify() { return verifyGradient(*this); }
+
+LogicalResult MomentOp::verify() {
+  return verifyMoments(*this, getMoments()); // moment_c1
+}
+
+LogicalResult OrthogonalizeOp::verify() {
+  SymTensorType input = getInput().getType(), result = getResult().getType();
+  if (!mayBeShard(input, result) &&
+      failed(checkSameShape(getLoc(), "result", input.getDims(),
+                            result.getDims()))) // orthogonalize_c1
+    return failure();
+  if (getRows().empty() || getColumns().empty()) // orthogonalize_c2
+    return emitOpError("expects a dimension of rows and one of columns");
+  SmallVector<int64_t> dims(getRows());
+  llvm::append_range(dims, getColumns());
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    if (dim < 0 || dim >= input.getRank())
+      return emitOpError("has no dimension ")
+             << dim << ": the operand has rank " << input.getRank();
+    if (llvm::is_contained(ArrayRef(dims).drop_front(i + 1), dim))
+      return emitOpError("has dimension ") << dim << " twice";
+  }
+  if (getIterations() < 1) // orthogonalize_c3
+    return emitOpError("expects at least one iteration, found ")
+           << getIterations();
+  return success();
+}
