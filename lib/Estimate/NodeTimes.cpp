@@ -224,10 +224,13 @@ NodeTime NodeTimes::getProduct(const NodeTemplate &node, const Kernel &kernel) {
 
 /// Of scans of which a kernel says how many chunks wait for one another.
 static int64_t getNumChunks(const Kernel &kernel) {
-  bool isScan = StringSwitch<bool>(StringRef(kernel.op))
-                    .Cases({"ssd", "ssd_grad"}, true)
-                    .Cases({"gated_delta_rule", "gated_delta_rule_grad"}, true)
-                    .Default(false);
+  bool isScan =
+      StringSwitch<bool>(StringRef(kernel.op))
+          .Cases({"ssd", "ssd_grad"}, true)
+          .Cases({"gated_delta_rule", "gated_delta_rule_grad"}, true)
+          .Cases({"general_delta_rule", "general_delta_rule_grad"}, true)
+          .Cases({"matrix_memory", "matrix_memory_grad"}, true)
+          .Default(false);
   return isScan && !kernel.sizes.empty() ? kernel.sizes.front() : 1;
 }
 

@@ -85,15 +85,34 @@ stg.block @gate_up_adapter(%n: !stream) -> !pairs {
   stg.return %y : !pairs
 }
 
-stg.block @shared_feed_forward(%n: !stream, %a: !pairs) -> !stream {
+stg.block @shared_gate_up(%n: !stream) -> !pairs {
   stg.option @prefix : string = "" "before the names of parameters and ops"
-  stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "gelu" "of the gate"
   %w = stg.param "{prefix}gate_up_proj" : !stg.tensor<[D, 2, F], bf16>
   %p = stg.einsum "bsd,dgf->bsgf" %n, %w : !stream, !stg.tensor<[D, 2, F], bf16>
-  %u = stg.add %p, %a <"{prefix}gate_up"> : !pairs, !pairs
+  stg.return %p : !pairs
+}
+
+stg.block @shared_down(%u: !pairs) -> !stream {
+  stg.option @prefix : string = "" "before the names of parameters and ops"
+  stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "gelu" "of the gate"
   %h = stg.glu gelu %u {stg.options = {function = "activation"}} <"{prefix}glu"> : !pairs
   %wd = stg.param "{prefix}down_proj" : !stg.tensor<[F, D], bf16>
   %d = stg.einsum "bsf,fd->bsd" %h, %wd : !stg.tensor<[B, S, F], bf16>, !stg.tensor<[F, D], bf16>
+  stg.return %d : !stream
+}
+
+stg.block @shared_feed_forward(%n: !stream, %a: !pairs) -> !stream {
+  stg.option @prefix : string = "" "before the names of parameters and ops"
+  %p = stg.call @shared_gate_up(%n) : (!stream) -> !pairs
+  %u = stg.add %p, %a <"{prefix}gate_up"> : !pairs, !pairs
+  %d = stg.call @shared_down(%u) : (!pairs) -> !stream
+  stg.return %d : !stream
+}
+
+// Without an adapter.
+stg.block @shared_feed_forward_alone(%n: !stream) -> !stream {
+  %u = stg.call @shared_gate_up(%n) : (!stream) -> !pairs
+  %d = stg.call @shared_down(%u) : (!pairs) -> !stream
   stg.return %d : !stream
 }
 

@@ -318,9 +318,10 @@ static Sizes getSizes(Operation *op, bool isMatrix) {
       .Case([](TopKOp op) { return getChoiceSizes(op); })
       .Case([](OrthogonalizeOp op) { return getMatrixStepSizes(op); })
       .Case<GluOp, GluGradOp>([](auto op) { return getGluSizes(op); })
-      .Case<SsdOp, GatedDeltaRuleOp>(
+      .Case<SsdOp, GatedDeltaRuleOp, GeneralDeltaRuleOp, MatrixMemoryOp>(
           [](auto op) { return getScanSizes(op, op.getRequestsAttr()); })
-      .Case<SsdGradOp, GatedDeltaRuleGradOp>(
+      .Case<SsdGradOp, GatedDeltaRuleGradOp, GeneralDeltaRuleGradOp,
+            MatrixMemoryGradOp>(
           [](auto op) { return getScanSizes(op, nullptr); })
       .Default([](Operation *op) { return getElements(op); });
 }

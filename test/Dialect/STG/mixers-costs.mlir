@@ -30,11 +30,17 @@
 !k = !stg.tensor<[1, 64, 32, 128], bf16>
 !kb = !stg.tensor<[1, 64, 32], bf16>
 !kd = !stg.tensor<[32], bf16>
+// Zamba 7B: 2 heads of 3712 channels, each of which reads and writes what its head says.
+!z = !stg.tensor<[1, 64, 2, 3712], bf16>
+!za = !stg.tensor<[2, 3712, 16], bf16>
+!zn = !stg.tensor<[1, 64, 2, 16], bf16>
+!zd = !stg.tensor<[2, 3712], bf16>
 func.func @f(%x: !x {stg.name = "x"}, %t: !t {stg.name = "t"}, %a: !a {stg.name = "a"}, %g: !g {stg.name = "g"},
              %c: !c {stg.name = "c"}, %cw: !cw {stg.name = "cw"}, %x2: !x2 {stg.name = "x2"}, %n2: !n2 {stg.name = "n2"},
              %m: !m {stg.name = "m"}, %ma: !ma {stg.name = "ma"}, %mn: !mn {stg.name = "mn"}, %md: !md {stg.name = "md"},
              %q: !q {stg.name = "q"}, %v: !v {stg.name = "v"}, %b: !b {stg.name = "b"}, %d: !d {stg.name = "d"},
-             %k: !k {stg.name = "k"}, %kb: !kb {stg.name = "kb"}, %kd: !kd {stg.name = "kd"}) {
+             %k: !k {stg.name = "k"}, %kb: !kb {stg.name = "kb"}, %kd: !kd {stg.name = "kd"},
+             %z: !z {stg.name = "z"}, %za: !za {stg.name = "za"}, %zn: !zn {stg.name = "zn"}, %zd: !zd {stg.name = "zd"}) {
   // 128*21,495,808
   // CHECK: comp "ssd.fwd"({{.*}}) ops(2751463424) matrix
   %0 = stg.ssd 128 %x, %t, %a, %g, %g, %a <"ssd"> : !x, !t, !a, !g, !g, !a
@@ -53,5 +59,8 @@ func.func @f(%x: !x {stg.name = "x"}, %t: !t {stg.name = "t"}, %a: !a {stg.name 
   // 32*11,705,024; 5*524,288 + 4096 + 64
   // CHECK: comp "channels.fwd"({{.*}}) ops(374560768) matrix bytes(2625600)
   %5 = stg.gated_delta_rule 64 %k, %k, %k, %k, %kd, %kb <"channels"> : !k, !k, !k, !k, !kd, !kb
+  // 7*64*7424*16
+  // CHECK: comp "heads.fwd"({{.*}}) ops(53215232) bytes
+  %6 = stg.selective_scan %z, %z, %za, %zn, %zn, %zd <"heads"> : !z, !z, !za, !zn, !zn, !zd
   return
 }

@@ -55,9 +55,35 @@ func.func @selective_scan_c3(%x: !x, %a: !a, %n: !n, %d: !d) {
 !a = !stg.tensor<[6, 4], bf16>
 !n = !stg.tensor<[1, 8, 4], bf16>
 !d = !stg.tensor<[6], bf16>
-func.func @selective_scan_c1(%x: !x, %a: !a, %n: !n, %d: !d) {
-  // expected-error @+1 {{x has rank 4, expected 3: batch, tokens, channels}}
+func.func @selective_scan_c2(%x: !x, %a: !a, %n: !n, %d: !d) {
+  // expected-error @+1 {{a has rank 2, expected 3: heads, channels, state}}
   %0 = stg.selective_scan %x, %x, %a, %n, %n, %d : !x, !x, !a, !n, !n, !d
+  return
+}
+
+// -----
+
+!x = !stg.tensor<[1, 8], bf16>
+!a = !stg.tensor<[6, 4], bf16>
+!d = !stg.tensor<[6], bf16>
+func.func @selective_scan_c1(%x: !x, %a: !a, %d: !d) {
+  // expected-error @+1 {{x has rank 2, expected 3 or 4: batch, tokens, heads or none, channels}}
+  %0 = stg.selective_scan %x, %x, %a, %x, %x, %d : !x, !x, !a, !x, !x, !d
+  return
+}
+
+// -----
+
+// What heads read is of each of them.
+!x = !stg.tensor<[1, 8, 2, 6], bf16>
+!a = !stg.tensor<[2, 6, 4], bf16>
+!n = !stg.tensor<[1, 8, 2, 4], bf16>
+!m = !stg.tensor<[1, 8, 3, 4], bf16>
+!d = !stg.tensor<[2, 6], bf16>
+func.func @selective_scan_c3_heads(%x: !x, %a: !a, %n: !n, %m: !m, %d: !d) {
+  %0 = stg.selective_scan %x, %x, %a, %n, %n, %d : !x, !x, !a, !n, !n, !d
+  // expected-error @+1 {{c has extent 3 in dimension 2, expected 2}}
+  %1 = stg.selective_scan %x, %x, %a, %n, %m, %d : !x, !x, !a, !n, !m, !d
   return
 }
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Types, costs, states, sharding rules and gradients of causal convolutions,
-// scans, the gated delta rule and the gated norm.
+// scans, delta rules, the matrix memory and the gated norm.
 //
 //===----------------------------------------------------------------------===//
 
@@ -88,19 +88,27 @@ static LogicalResult checkGradients(Operation *op, unsigned number) {
 template <typename Adaptor>
 static LogicalResult checkSelectiveScan(std::optional<Location> loc,
                                         Adaptor adaptor) {
-  if (failed(checkRank(loc, "x", adaptor.getX(), 3,
-                       "batch, tokens, channels")) || // selective_scan_c1
-      failed(checkRank(loc, "a", adaptor.getA(), 2,
-                       "channels, state"))) // selective_scan_c2
-    return failure();
   ArrayRef<DimAttr> x = tensorOf(adaptor.getX()).getDims();
-  DimAttr state = tensorOf(adaptor.getA()).getDim(1);
+  if (x.size() != 3 && x.size() != 4) // selective_scan_c1
+    return emitOptionalError(loc, "x has rank ", x.size(),
+                             ", expected 3 or 4: batch, tokens, heads or "
+                             "none, channels");
+  bool hasHeads = x.size() == 4;
+  if (failed(checkRank(loc, "a", adaptor.getA(), hasHeads ? 3 : 2,
+                       hasHeads ? "heads, channels, state"
+                                : "channels, state"))) // selective_scan_c2
+    return failure();
+  DimAttr state = tensorOf(adaptor.getA()).getDims().back();
+  SmallVector<DimAttr> channels(x.drop_front(2)), perChannel(channels),
+      perHead(x.drop_back());
+  perChannel.push_back(state);
+  perHead.push_back(state);
   return checkAll(loc, adaptor.getX(),
                   {{"dt", SmallVector<DimAttr>(x), adaptor.getDt()},
-                   {"a", {x[2], state}, adaptor.getA()},
-                   {"b", {x[0], x[1], state}, adaptor.getB()}, // _c3
-                   {"c", {x[0], x[1], state}, adaptor.getC()},
-                   {"d", {x[2]}, adaptor.getD()}}); // selective_scan_c4
+                   {"a", perChannel, adaptor.getA()},
+                   {"b", perHead, adaptor.getB()}, // selective_scan_c3
+                   {"c", perHead, adaptor.getC()},
+                   {"d", channels, adaptor.getD()}}); // selective_scan_c4
 }
 
 /// Channels are all dimensions behind the tokens.
@@ -175,6 +183,46 @@ static LogicalResult checkDeltaRule(std::optional<Location> loc,
   return checkChunk(loc, adaptor.getChunkAttr()); // _c5
 }
 
+template <typename Adaptor>
+static LogicalResult checkGeneralRule(std::optional<Location> loc,
+                                      Adaptor adaptor) {
+  if (failed(checkRank(loc, "q", adaptor.getQ(), 4,
+                       "batch, tokens, heads, key size")) || // _c1
+      failed(checkRank(loc, "v", adaptor.getV(), 4,
+                       "batch, tokens, heads, value size"))) // _c2
+    return failure();
+  SmallVector<DimAttr> q(tensorOf(adaptor.getQ()).getDims()), v(q);
+  v.back() = tensorOf(adaptor.getV()).getDim(3);
+  if (failed(checkAll(loc, adaptor.getQ(),
+                      {{"k", q, adaptor.getK()},
+                       {"v", v, adaptor.getV()},
+                       {"decay", q, adaptor.getDecay()},
+                       {"a", q, adaptor.getA()},
+                       {"b", q, adaptor.getB()}})))
+    return failure();
+  return checkChunk(loc, adaptor.getChunkAttr()); // _c3
+}
+
+template <typename Adaptor>
+static LogicalResult checkMatrixMemory(std::optional<Location> loc,
+                                       Adaptor adaptor) {
+  if (failed(checkRank(loc, "q", adaptor.getQ(), 4,
+                       "batch, tokens, heads, key size")) || // _c1
+      failed(checkRank(loc, "v", adaptor.getV(), 4,
+                       "batch, tokens, heads, value size"))) // _c2
+    return failure();
+  SmallVector<DimAttr> q(tensorOf(adaptor.getQ()).getDims()), v(q), gate(q);
+  v.back() = tensorOf(adaptor.getV()).getDim(3);
+  gate.pop_back();
+  if (failed(checkAll(loc, adaptor.getQ(),
+                      {{"k", q, adaptor.getK()},
+                       {"v", v, adaptor.getV()},
+                       {"input", gate, adaptor.getInput()}, // _c3
+                       {"forget", gate, adaptor.getForget()}})))
+    return failure();
+  return checkChunk(loc, adaptor.getChunkAttr()); // _c4
+}
+
 /// The state of each sequence, in fp32.
 static SymTensorType getStateType(DimAttr batch, ArrayRef<DimAttr> dims) {
   SmallVector<DimAttr> all{batch};
@@ -207,6 +255,17 @@ static SymTensorType getSsdState(Value x, Value b) {
 static SymTensorType getDeltaState(Value q, Value v) {
   ArrayRef<DimAttr> dims = tensorOf(v).getDims();
   return getStateType(dims[0], {dims[2], tensorOf(q).getDim(3), dims[3]});
+}
+/// Of each key a value and a number that it is divided by, and of a head the
+/// largest exponent.
+static DimAttr getMemorySize(Value q, Value v) {
+  DimAttr key = tensorOf(q).getDim(3);
+  SymExpr value = tensorOf(v).getShape()[3];
+  return key.withExtent(key.getExtent() * (value + 1) + 1);
+}
+static SymTensorType getMemoryState(Value q, Value v) {
+  ArrayRef<DimAttr> dims = tensorOf(v).getDims();
+  return getStateType(dims[0], {dims[2], getMemorySize(q, v)});
 }
 
 /// What a scan starts from is a result where tokens are divided.
@@ -399,6 +458,56 @@ LogicalResult GatedDeltaRuleGradOp::verify() {
   return success(
       succeeded(checkGradients(*this, 6)) && // gated_delta_rule_grad_c6, c7
       succeeded(checkStart(*this, getDeltaState(getQ(), getV()))));
+}
+
+LogicalResult
+GeneralDeltaRuleOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                     Adaptor adaptor,
+                                     SmallVectorImpl<Type> &types) {
+  if (failed(checkGeneralRule(loc, adaptor)))
+    return failure();
+  types.push_back(tensorOf(adaptor.getV()).withoutSharding());
+  addStart(adaptor, getDeltaState(adaptor.getQ(), adaptor.getV()), types);
+  return success();
+}
+
+LogicalResult GeneralDeltaRuleOp::verify() {
+  return checkAlong(*this); // general_delta_rule_c4
+}
+
+LogicalResult GeneralDeltaRuleGradOp::verify() {
+  if (failed(checkGeneralRule(getLoc(), *this)) ||
+      failed(checkSameShape(getLoc(), "gradient", getV().getType().getDims(),
+                            getDy().getType().getDims(), getV(), getDy())))
+    return failure();
+  return success(
+      succeeded(checkGradients(*this, 6)) && // general_delta_rule_grad_c4, c5
+      succeeded(checkStart(*this, getDeltaState(getQ(), getV()))));
+}
+
+LogicalResult MatrixMemoryOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location> loc,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  if (failed(checkMatrixMemory(loc, adaptor)))
+    return failure();
+  types.push_back(tensorOf(adaptor.getV()).withoutSharding());
+  addStart(adaptor, getMemoryState(adaptor.getQ(), adaptor.getV()), types);
+  return success();
+}
+
+LogicalResult MatrixMemoryOp::verify() {
+  return checkAlong(*this); // matrix_memory_c5
+}
+
+LogicalResult MatrixMemoryGradOp::verify() {
+  if (failed(checkMatrixMemory(getLoc(), *this)) ||
+      failed(checkSameShape(getLoc(), "gradient", getV().getType().getDims(),
+                            getDy().getType().getDims(), getV(), getDy())))
+    return failure();
+  return success(
+      succeeded(checkGradients(*this, 5)) && // matrix_memory_grad_c5, c6
+      succeeded(checkStart(*this, getMemoryState(getQ(), getV()))));
 }
 
 LogicalResult RecurrencePartOp::verify() {
@@ -629,6 +738,16 @@ static KeptStates getKeptStates(GatedDeltaRuleOp op) {
   return makeScanStates(op, v[0], {v[2], op.getQ().getType().getDim(3), v[3]});
 }
 
+static KeptStates getKeptStates(GeneralDeltaRuleOp op) {
+  ArrayRef<DimAttr> v = op.getV().getType().getDims();
+  return makeScanStates(op, v[0], {v[2], op.getQ().getType().getDim(3), v[3]});
+}
+
+static KeptStates getKeptStates(MatrixMemoryOp op) {
+  ArrayRef<DimAttr> v = op.getV().getType().getDims();
+  return makeScanStates(op, v[0], {v[2], getMemorySize(op.getQ(), op.getV())});
+}
+
 /// What comes before a token overlaps with what comes before the next one.
 static KeptStates getKeptStates(CausalConvOp op) {
   SymTensorType input = op.getInput().getType();
@@ -793,28 +912,59 @@ OpCost SsdGradOp::getCost() {
                   /*isMatrix=*/true);
 }
 
+namespace {
+/// The products of a delta rule: so many operations for each pair of tokens of
+/// a chunk, by the sizes of keys and values, and for each token and element of
+/// the state.
+struct DeltaProducts {
+  int64_t perKey, perValue, perState;
+};
+} // namespace
+
+/// Queries and keys, keys and keys, and corrections of keys; corrections of
+/// values, and what is read of them. States, what keys find and what queries
+/// read.
+static DeltaProducts getProducts(GatedDeltaRuleOp) { return {6, 4, 6}; }
+static DeltaProducts getProducts(GatedDeltaRuleGradOp) { return {6, 4, 6}; }
+/// What is looked for, and queries, are multiplied with keys and with what is
+/// written. Values and what is found are two of what states are made of, and of
+/// what is read and corrected.
+static DeltaProducts getProducts(GeneralDeltaRuleOp) { return {10, 8, 8}; }
+static DeltaProducts getProducts(GeneralDeltaRuleGradOp) { return {10, 8, 8}; }
+
 /// The products of a row of so many tokens, and solving for its corrections.
 template <typename OpTy>
 static SymExpr getDeltaRuleOperations(OpTy op, SymExpr tokens) {
   SymExpr key = op.getQ().getType().getShape()[3];
   ExtentRange v = op.getV().getType().getShape();
+  DeltaProducts products = getProducts(op);
   SymExpr row = sumOverChunks(tokens, op.getChunkAttr(), [&](SymExpr n) {
-    return n * n * (key * 6 + v[3] * 4) +
+    return n * n * (key * products.perKey + v[3] * products.perValue) +
            ((n - 1) * n * (n * 2 - 1)).exactDiv(3);
   });
-  return v[2] * (row + tokens * key * v[3] * 6);
+  return v[2] * (row + tokens * key * v[3] * products.perState);
 }
 
-OpCost GatedDeltaRuleOp::getCost() {
-  SymExpr key = getQ().getType().getShape()[3];
-  ExtentRange v = getV().getType().getShape();
-  SymExpr row = sumOverSequences(getRequestsAttr(), v[1], [&](SymExpr tokens) {
-    if (getState() && tokens.isOne())
-      return v[2] * key * v[3] * 6;
-    return getDeltaRuleOperations(*this, tokens);
-  });
-  return addStates(*this, makeCost(*this, v[0] * row, /*isMatrix=*/true));
+template <typename OpTy> static OpCost getDeltaRuleCost(OpTy op) {
+  SymExpr key = op.getQ().getType().getShape()[3];
+  ExtentRange v = op.getV().getType().getShape();
+  SymExpr row =
+      sumOverSequences(op.getRequestsAttr(), v[1], [&](SymExpr tokens) {
+        if (op.getState() && tokens.isOne())
+          return v[2] * key * v[3] * getProducts(op).perState;
+        return getDeltaRuleOperations(op, tokens);
+      });
+  return addStates(op, makeCost(op, v[0] * row, /*isMatrix=*/true));
 }
+
+/// Backward executes twice as many.
+template <typename OpTy> static OpCost getDeltaRuleGradCost(OpTy op) {
+  ExtentRange v = op.getV().getType().getShape();
+  return makeCost(op, v[0] * getDeltaRuleOperations(op, v[1]) * 2,
+                  /*isMatrix=*/true);
+}
+
+OpCost GatedDeltaRuleOp::getCost() { return getDeltaRuleCost(*this); }
 
 SmallVector<StateBuffer> GatedDeltaRuleOp::getStateBuffers() {
   return makeStates(*this);
@@ -824,9 +974,59 @@ void GatedDeltaRuleOp::splitStates(SymExpr parts) {
   splitStateOf(*this, parts);
 }
 
-OpCost GatedDeltaRuleGradOp::getCost() {
+OpCost GatedDeltaRuleGradOp::getCost() { return getDeltaRuleGradCost(*this); }
+
+OpCost GeneralDeltaRuleOp::getCost() { return getDeltaRuleCost(*this); }
+
+SmallVector<StateBuffer> GeneralDeltaRuleOp::getStateBuffers() {
+  return makeStates(*this);
+}
+
+void GeneralDeltaRuleOp::splitStates(SymExpr parts) {
+  splitStateOf(*this, parts);
+}
+
+OpCost GeneralDeltaRuleGradOp::getCost() { return getDeltaRuleGradCost(*this); }
+
+/// So many operations for each token and element of the state, in which each
+/// key has a number beside its value.
+template <typename OpTy>
+static SymExpr getMemoryStates(OpTy op, SymExpr tokens, int64_t perElement) {
+  ExtentRange v = op.getV().getType().getShape();
+  SymExpr key = op.getQ().getType().getShape()[3];
+  return v[2] * tokens * key * (v[3] + 1) * perElement;
+}
+
+/// The products of a row of so many tokens: queries with keys, what is read of
+/// a chunk, states and what is read of them.
+template <typename OpTy>
+static SymExpr getMemoryOperations(OpTy op, SymExpr tokens) {
+  ExtentRange v = op.getV().getType().getShape();
+  SymExpr key = op.getQ().getType().getShape()[3];
+  SymExpr squares =
+      sumOverChunks(tokens, op.getChunkAttr(), [](SymExpr n) { return n * n; });
+  return v[2] * squares * (key + v[3] + 1) * 2 + getMemoryStates(op, tokens, 4);
+}
+
+OpCost MatrixMemoryOp::getCost() {
   ExtentRange v = getV().getType().getShape();
-  return makeCost(*this, v[0] * getDeltaRuleOperations(*this, v[1]) * 2,
+  SymExpr row = sumOverSequences(getRequestsAttr(), v[1], [&](SymExpr tokens) {
+    if (getState() && tokens.isOne())
+      return getMemoryStates(*this, tokens, 4);
+    return getMemoryOperations(*this, tokens);
+  });
+  return addStates(*this, makeCost(*this, v[0] * row, /*isMatrix=*/true));
+}
+
+SmallVector<StateBuffer> MatrixMemoryOp::getStateBuffers() {
+  return makeStates(*this);
+}
+
+void MatrixMemoryOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
+
+OpCost MatrixMemoryGradOp::getCost() {
+  ExtentRange v = getV().getType().getShape();
+  return makeCost(*this, v[0] * getMemoryOperations(*this, v[1]) * 2,
                   /*isMatrix=*/true);
 }
 
@@ -918,18 +1118,24 @@ RecurrenceParts DecayingMeanGradOp::getDeviceParts() {
 /// given, times how much of it is left at the end, is added to the last one.
 /// What tokens read of the states before their chunks is the rest; backward,
 /// the gradients of what made those states.
+static RecurrenceParts getAddedParts(SymTensorType state, SymExpr operations,
+                                     SymExpr read) {
+  RecurrenceParts parts;
+  parts.state = state;
+  parts.own = operations - read;
+  parts.passing = state.getNumElements() * 2;
+  parts.rest = read;
+  parts.isMatrix = parts.isAdded = true;
+  return parts;
+}
+
 template <typename OpTy>
 static RecurrenceParts getSsdParts(OpTy op, int64_t times) {
   ExtentRange x = op.getX().getType().getShape();
   SymExpr read = x[0] * x[1] * x[2] * x[3] *
                  op.getB().getType().getShape().back() * 2 * times;
-  RecurrenceParts parts;
-  parts.state = getSsdState(op.getX(), op.getB());
-  parts.own = x[0] * getSsdOperations(op, x[1]) * times - read;
-  parts.passing = parts.state.getNumElements() * 2;
-  parts.rest = read;
-  parts.isMatrix = parts.isAdded = true;
-  return parts;
+  return getAddedParts(getSsdState(op.getX(), op.getB()),
+                       x[0] * getSsdOperations(op, x[1]) * times, read);
 }
 
 RecurrenceParts SsdOp::getDeviceParts() {
@@ -964,32 +1170,70 @@ static SymExpr getDeltaStates(OpTy op, int64_t perElement) {
 /// What a chunk writes depends on the state before it: the products of its
 /// keys with that and with what is written (W S and K^T U) go from chunk to
 /// chunk. What queries read (Q S and A U) is the rest.
-RecurrenceParts GatedDeltaRuleOp::getDeviceParts() {
-  SymExpr all = tensorOf(getV()).getShape()[0] *
-                getDeltaRuleOperations(*this, tensorOf(getV()).getShape()[1]);
+template <typename OpTy> static RecurrenceParts getDeltaParts(OpTy op) {
+  ExtentRange v = op.getV().getType().getShape();
+  SymExpr all = v[0] * getDeltaRuleOperations(op, v[1]);
   RecurrenceParts parts;
-  parts.state = getDeltaState(getQ(), getV());
-  parts.passing = getDeltaStates(*this, 4);
-  parts.rest = getDeltaStates(*this, 2) + getDeltaPairs(*this, 0, 2);
+  parts.state = getDeltaState(op.getQ(), op.getV());
+  parts.passing = getDeltaStates(op, 4);
+  parts.rest = getDeltaStates(op, 2) + getDeltaPairs(op, 0, 2);
   parts.own = all - parts.passing - parts.rest;
   parts.isMatrix = true;
   return parts;
 }
 
 /// First what the gradient of the result alone says, of queries, states and
-/// A U and Q K^T; then, from chunk to chunk, two products for the gradient of
-/// what is written and of the state; then all that follows from these.
-RecurrenceParts GatedDeltaRuleGradOp::getDeviceParts() {
-  SymExpr all = tensorOf(getV()).getShape()[0] *
-                getDeltaRuleOperations(*this, tensorOf(getV()).getShape()[1]) *
-                2;
+/// of `products` of pairs (A U and Q K^T); then, from chunk to chunk, two
+/// products for the gradient of what is written and of the state; then all that
+/// follows from these.
+template <typename OpTy>
+static RecurrenceParts getDeltaGradParts(OpTy op, int64_t products) {
+  ExtentRange v = op.getV().getType().getShape();
+  SymExpr all = v[0] * getDeltaRuleOperations(op, v[1]) * 2;
   RecurrenceParts parts;
-  parts.state = getDeltaState(getQ(), getV());
+  parts.state = getDeltaState(op.getQ(), op.getV());
   parts.isBackward = true;
-  parts.own = getDeltaStates(*this, 4) + getDeltaPairs(*this, 4, 4);
-  parts.passing = getDeltaStates(*this, 4);
+  parts.own =
+      getDeltaStates(op, 4) + getDeltaPairs(op, 2 * products, 2 * products);
+  parts.passing = getDeltaStates(op, 4);
   parts.rest = all - parts.own - parts.passing;
   parts.isMatrix = true;
+  return parts;
+}
+
+RecurrenceParts GatedDeltaRuleOp::getDeviceParts() {
+  return getDeltaParts(*this);
+}
+
+RecurrenceParts GatedDeltaRuleGradOp::getDeviceParts() {
+  return getDeltaGradParts(*this, /*products=*/2);
+}
+
+/// States have values, too, which nothing has to wait for.
+RecurrenceParts GeneralDeltaRuleOp::getDeviceParts() {
+  return getDeltaParts(*this);
+}
+
+/// Queries read values and what was found: twice as many products.
+RecurrenceParts GeneralDeltaRuleGradOp::getDeviceParts() {
+  return getDeltaGradParts(*this, /*products=*/4);
+}
+
+template <typename OpTy>
+static RecurrenceParts getMemoryParts(OpTy op, int64_t times) {
+  ExtentRange v = op.getV().getType().getShape();
+  return getAddedParts(getMemoryState(op.getQ(), op.getV()),
+                       v[0] * getMemoryOperations(op, v[1]) * times,
+                       v[0] * getMemoryStates(op, v[1], 2) * times);
+}
+
+RecurrenceParts MatrixMemoryOp::getDeviceParts() {
+  return getMemoryParts(*this, /*times=*/1);
+}
+
+RecurrenceParts MatrixMemoryGradOp::getDeviceParts() {
+  RecurrenceParts parts = getMemoryParts(*this, /*times=*/2);
+  parts.isBackward = true;
   return parts;
 }
 
@@ -1055,17 +1299,30 @@ struct ConvFactors : TokenFactors {
   }
 };
 
+/// Heads, where there are some, have channels each.
 struct SelectiveScanFactors : TokenFactors {
   TensorFactors x, a, b, d, start;
 
-  explicit SelectiveScanFactors(ArrayAttr along) : TokenFactors(along) {
-    unsigned channels = rule.addFactor("c");
+  SelectiveScanFactors(SymTensorType type, ArrayAttr along)
+      : TokenFactors(along) {
+    SmallVector<unsigned> channels{rule.addFactor("c")};
     unsigned state = rule.addFactor("n", FactorKind::Whole);
-    x = of({channels});
-    b = of({state});
-    a = {{channels}, {state}};
-    d = {{channels}};
-    start = {{batch}, {channels}, {state}};
+    SmallVector<unsigned> read{state};
+    start = {{batch}};
+    if (type.getRank() == 4) {
+      unsigned heads = rule.addFactor("h");
+      channels.insert(channels.begin(), heads);
+      read.insert(read.begin(), heads);
+    }
+    x = of(channels);
+    b = of(read);
+    for (unsigned factor : channels) {
+      a.push_back({factor});
+      d.push_back({factor});
+      start.push_back({factor});
+    }
+    a.push_back({state});
+    start.push_back({state});
   }
   SmallVector<TensorFactors, 8> getOperands() { return {x, x, a, b, b, d}; }
 };
@@ -1133,6 +1390,35 @@ struct DeltaRuleFactors : TokenFactors {
     start = {{batch}, {heads}, {key}, {value}};
   }
   SmallVector<TensorFactors, 8> getOperands() { return {q, q, v, dt, a, beta}; }
+};
+
+/// All but values have the size of keys.
+struct GeneralRuleFactors : TokenFactors {
+  TensorFactors q, v, start;
+
+  explicit GeneralRuleFactors(ArrayAttr along) : TokenFactors(along) {
+    unsigned heads = rule.addFactor("h");
+    unsigned key = rule.addFactor("k", FactorKind::Whole);
+    unsigned value = rule.addFactor("v", FactorKind::Whole);
+    q = of({heads, key});
+    v = of({heads, value});
+    start = {{batch}, {heads}, {key}, {value}};
+  }
+  SmallVector<TensorFactors, 8> getOperands() { return {q, q, v, q, q, q}; }
+};
+
+/// Gates are numbers of heads.
+struct MemoryFactors : TokenFactors {
+  TensorFactors q, v, gate, start;
+
+  explicit MemoryFactors(ArrayAttr along) : TokenFactors(along) {
+    unsigned heads = rule.addFactor("h");
+    q = of({heads, rule.addFactor("k", FactorKind::Whole)});
+    v = of({heads, rule.addFactor("v", FactorKind::Whole)});
+    gate = of({heads});
+    start = {{batch}, {heads}, {rule.addFactor("n", FactorKind::Whole)}};
+  }
+  SmallVector<TensorFactors, 8> getOperands() { return {q, q, v, gate, gate}; }
 };
 
 /// Tokens are one by one. Heads that have a norm of their own may be divided;
@@ -1207,11 +1493,11 @@ ShardingRule CausalConvWeightGradOp::getShardingRule() {
 }
 
 ShardingRule SelectiveScanOp::getShardingRule() {
-  SelectiveScanFactors f(getAlongAttr());
+  SelectiveScanFactors f(getX().getType(), getAlongAttr());
   return makeRule(f, f.x, getAlongAttr());
 }
 ShardingRule SelectiveScanGradOp::getShardingRule() {
-  SelectiveScanFactors f(getAlongAttr());
+  SelectiveScanFactors f(getX().getType(), getAlongAttr());
   return makeGradRule(f, f.x, getAlongAttr());
 }
 ShardingRule LinearScanOp::getShardingRule() {
@@ -1244,6 +1530,23 @@ ShardingRule GatedDeltaRuleOp::getShardingRule() {
 }
 ShardingRule GatedDeltaRuleGradOp::getShardingRule() {
   DeltaRuleFactors f(getDt().getType(), getAlongAttr());
+  return makeGradRule(f, f.v, getAlongAttr());
+}
+
+ShardingRule GeneralDeltaRuleOp::getShardingRule() {
+  GeneralRuleFactors f(getAlongAttr());
+  return makeRule(f, f.v, getAlongAttr());
+}
+ShardingRule GeneralDeltaRuleGradOp::getShardingRule() {
+  GeneralRuleFactors f(getAlongAttr());
+  return makeGradRule(f, f.v, getAlongAttr());
+}
+ShardingRule MatrixMemoryOp::getShardingRule() {
+  MemoryFactors f(getAlongAttr());
+  return makeRule(f, f.v, getAlongAttr());
+}
+ShardingRule MatrixMemoryGradOp::getShardingRule() {
+  MemoryFactors f(getAlongAttr());
   return makeGradRule(f, f.v, getAlongAttr());
 }
 
@@ -1288,6 +1591,10 @@ STG_RECURRENT(SsdOp)
 STG_RECURRENT(SsdGradOp)
 STG_RECURRENT(GatedDeltaRuleOp)
 STG_RECURRENT(GatedDeltaRuleGradOp)
+STG_RECURRENT(GeneralDeltaRuleOp)
+STG_RECURRENT(GeneralDeltaRuleGradOp)
+STG_RECURRENT(MatrixMemoryOp)
+STG_RECURRENT(MatrixMemoryGradOp)
 #undef STG_RECURRENT
 
 void CausalConvOp::passStates(RewriterBase &rewriter) {
@@ -1311,12 +1618,20 @@ void SsdOp::passStates(RewriterBase &rewriter) {
 void GatedDeltaRuleOp::passStates(RewriterBase &rewriter) {
   passStatesOf(*this, rewriter);
 }
+void GeneralDeltaRuleOp::passStates(RewriterBase &rewriter) {
+  passStatesOf(*this, rewriter);
+}
+void MatrixMemoryOp::passStates(RewriterBase &rewriter) {
+  passStatesOf(*this, rewriter);
+}
 // Autodiff makes gradients that know what their scan starts from.
 void SelectiveScanGradOp::passStates(RewriterBase &) {}
 void LinearScanGradOp::passStates(RewriterBase &) {}
 void DecayingMeanGradOp::passStates(RewriterBase &) {}
 void SsdGradOp::passStates(RewriterBase &) {}
 void GatedDeltaRuleGradOp::passStates(RewriterBase &) {}
+void GeneralDeltaRuleGradOp::passStates(RewriterBase &) {}
+void MatrixMemoryGradOp::passStates(RewriterBase &) {}
 
 StringRef CausalConvOp::getContextFactor() { return "c0"; }
 StringRef CausalConvWeightGradOp::getContextFactor() { return "c0"; }
@@ -1330,6 +1645,10 @@ StringRef SsdOp::getContextFactor() { return "h"; }
 StringRef SsdGradOp::getContextFactor() { return "h"; }
 StringRef GatedDeltaRuleOp::getContextFactor() { return "h"; }
 StringRef GatedDeltaRuleGradOp::getContextFactor() { return "h"; }
+StringRef GeneralDeltaRuleOp::getContextFactor() { return "h"; }
+StringRef GeneralDeltaRuleGradOp::getContextFactor() { return "h"; }
+StringRef MatrixMemoryOp::getContextFactor() { return "h"; }
+StringRef MatrixMemoryGradOp::getContextFactor() { return "h"; }
 
 ShardingRule GatedNormOp::getShardingRule() {
   GatedNormFactors f(hasGroups(getRstd()), getCut(), /*isDecomposed=*/false);
@@ -1513,6 +1832,23 @@ LogicalResult GatedDeltaRuleOp::buildGradient(GradientBuilder &gradient) {
   return buildScanGradient<GatedDeltaRuleGradOp>(*this, gradient,
                                                  getChunkAttr());
 }
+LogicalResult GeneralDeltaRuleOp::buildGradient(GradientBuilder &gradient) {
+  return buildScanGradient<GeneralDeltaRuleGradOp>(*this, gradient,
+                                                   getChunkAttr());
+}
+LogicalResult MatrixMemoryOp::buildGradient(GradientBuilder &gradient) {
+  SmallVector<Type> types;
+  for (unsigned i : {0u, 1u, 2u, 3u, 4u})
+    types.push_back(gradient.getGradientType(i));
+  auto made = gradient.create<MatrixMemoryGradOp>(
+      std::nullopt, types, getQ(), getK(), getV(), getInput(), getForget(),
+      gradient.getResultGradient(0), getStart(), getChunkAttr(),
+      getAlongAttr());
+  for (unsigned i : {0u, 1u, 2u, 3u, 4u})
+    if (gradient.needsGradient(i))
+      gradient.addGradient(i, made->getResult(i));
+  return success();
+}
 
 LogicalResult GatedNormOp::buildGradient(GradientBuilder &gradient) {
   if (gradient.getResultGradient(1))
@@ -1597,6 +1933,12 @@ LogicalResult SsdOp::buildIncrement(IncrementBuilder &increment) {
   return keepState(*this, increment);
 }
 LogicalResult GatedDeltaRuleOp::buildIncrement(IncrementBuilder &increment) {
+  return keepState(*this, increment);
+}
+LogicalResult GeneralDeltaRuleOp::buildIncrement(IncrementBuilder &increment) {
+  return keepState(*this, increment);
+}
+LogicalResult MatrixMemoryOp::buildIncrement(IncrementBuilder &increment) {
   return keepState(*this, increment);
 }
 

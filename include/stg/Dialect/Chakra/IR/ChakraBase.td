@@ -110,7 +110,7 @@ def Chakra_KernelAttr : AttrDef<Chakra_Dialect, "Kernel"> {
     | `glu`, `glu_grad` | elements of its operands, then of its result; with `clamped` the elements that are limited |
     | `top_k` | elements of scores, and of those that are chosen; where experts are in groups, how many of these there are, and from how many experts are chosen |
     | `orthogonalize` | of the block of a matrix that a device has, its shorter and its longer side; matrices; iterations |
-    | `ssd`, `gated_delta_rule`, and their gradients | chunks of the longest sequence, each of which waits for the one before; elements of its operands, then of its results |
+    | `ssd`, `gated_delta_rule`, `general_delta_rule`, `matrix_memory`, and their gradients | chunks of the longest sequence, each of which waits for the one before; elements of its operands, then of its results |
     | any other | elements of its operands, then of its results |
 
     `accumulates`: the result is added to what is in its buffer. Nobody needs kernels to

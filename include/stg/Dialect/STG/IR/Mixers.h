@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The classes of the ops of STGMixerOps.td: causal convolutions, scans, the
-// gated delta rule and the gated norm.
+// The classes of the ops of STGMixerOps.td: causal convolutions, scans,
+// delta rules, the matrix memory and the gated norm.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // State spaces and linear attention: causal convolutions of a few tokens, the
-// selective scan of Mamba, the chunked scan of Mamba-2, the gated delta rule, and
-// the gated norm behind them. All go over the tokens of a sequence in order: one
+// selective scan of Mamba, the chunked scan of Mamba-2, delta rules, the matrix
+// memory of xLSTM, and the gated norm behind them. All go over the tokens of a sequence in order: one
 // device has them all, and channels or heads are what is divided, or states go
 // from device to device. The C++ classes are in stg/Dialect/STG/IR/Mixers.h.
 //
@@ -107,7 +107,8 @@ def SelectiveScanOp : STG_ScanOp<"selective_scan"> {
   let description = [{
     Each channel of `x` has a state of N numbers. A token multiplies it with the exponential of
     `dt` times -exp(`a`), adds `dt` times `x` times `b` to it, and reads it with `c`; `d` times
-    `x` is added to what is read. `b` and `c` are those of a token, the same for all channels.
+    `x` is added to what is read. `b` and `c` are those of a token, the same for all channels,
+    or of a token and head, the same for all channels of the head.
 
     Operations: 7 per token, channel and element of the state, a convention that counts the
     scan alone. They are not those of a matrix product. Backward saves the operands, computes
@@ -123,9 +124,10 @@ def SelectiveScanOp : STG_ScanOp<"selective_scan"> {
     %y = stg.selective_scan %x, %dt, %a, %b, %c, %d
       : !x, !x, !stg.tensor<[C, N], bf16>, !n, !n, !stg.tensor<[C], bf16>
     ```
-    Constraints: (C1) `x` and `dt` are batch, tokens, channels; (C2) `a` is channels, state; (C3)
-    `b` and `c` are batch, tokens, state; (C4) `d` is channels; (C5) with `along` there is no
-    `state`.
+    Constraints: (C1) `x` and `dt` are batch, tokens, channels, or batch, tokens, heads, channels;
+    (C2) `a` is channels, state, behind heads where there are some; (C3) `b` and `c` are batch,
+    tokens, heads if there are some, state; (C4) `d` is channels, behind heads; (C5) with `along`
+    there is no `state`.
   }];
   let args = !con((ins STG_Tensor:$x, STG_Tensor:$dt, STG_Tensor:$a, STG_Tensor:$b,
                        STG_Tensor:$c, STG_Tensor:$d), STG_State, STG_Along);
@@ -365,6 +367,122 @@ def GatedDeltaRuleGradOp : STG_ScanGradOp<"gated_delta_rule_grad"> {
                        Optional<STG_Tensor>:$start, Sym_ExprAttr:$chunk), STG_Along);
   let results = (outs STG_Tensor:$dq, STG_Tensor:$dk, STG_Tensor:$dv, STG_Tensor:$ddt,
                       STG_Tensor:$da, STG_Tensor:$dbeta);
+  let leading = [STG_Leading<"Expr", "chunk">];
+}
+
+//===----------------------------------------------------------------------===//
+// General delta rule
+//===----------------------------------------------------------------------===//
+
+def GeneralDeltaRuleOp : STG_ScanOp<"general_delta_rule"> {
+  let summary = "linear attention whose state is multiplied with a diagonal and a product of vectors";
+  let description = [{
+    The rule of RWKV-7. Each head has a state of key size times value size. A token multiplies
+    each row of it with the exponential of `decay`, adds `b` times what the state before had for
+    `a`, and its key times its value, and reads the state with its query. Where `b` is -`a` times
+    a number and `a` is the key, it is the rule of `stg.gated_delta_rule`. Nothing is normalized.
+    In chunks of tokens.
+
+    Operations, all of them counted as those of matrix products: for a chunk of so many tokens
+    and each head tokens^2 x (10 x key size + 8 x value size), 8 x tokens x key size x value
+    size, and tokens (tokens - 1)(2 x tokens - 1)/3 to solve for what is found; tokens that are
+    left over are a shorter chunk. Backward saves the operands and executes twice as many.
+
+    In a step of inference the op keeps the states in fp32, with `rollback` so many more of each
+    sequence: the last one is read, and one is written for each new token that leaves one. Of a
+    sequence with one new token it executes 8 x key size x value size operations for each head.
+
+    With `along` a device has some of the tokens, and `start` is the state before the first of
+    them, in fp32, which backward reads.
+
+    ```mlir
+    %y = stg.general_delta_rule 64 %q, %k, %v, %decay, %a, %b
+      : !keys, !keys, !stg.tensor<[B, S, H, V], bf16>, !keys, !keys, !keys
+    ```
+    Constraints: (C1) `q` is batch, tokens, heads, key size, and `k`, `decay`, `a` and `b` are
+    like it; (C2) `v` has the value size in the place of the key size; (C3) the chunk is at
+    least 1; (C4) with `along` there is no `state`.
+  }];
+  let args = !con((ins STG_Tensor:$q, STG_Tensor:$k, STG_Tensor:$v, STG_Tensor:$decay,
+                       STG_Tensor:$a, STG_Tensor:$b, Sym_ExprAttr:$chunk),
+                  STG_State, STG_Along);
+  let results = (outs STG_Tensor:$result, Optional<STG_Tensor>:$start);
+  let hasVerifier = 1;
+  let leading = [STG_Leading<"Expr", "chunk">];
+  let useCustomPropertiesEncoding = 0;
+}
+
+def GeneralDeltaRuleGradOp : STG_ScanGradOp<"general_delta_rule_grad"> {
+  let summary = "gradient of stg.general_delta_rule";
+  let description = [{
+    Twice the operations of the forward pass.
+
+    Constraints: those of `stg.general_delta_rule`; (C4) results have the shapes of its operands;
+    (C5) with `along`, and only then, there is the `start` of the rule.
+  }];
+  let args = !con((ins STG_Tensor:$q, STG_Tensor:$k, STG_Tensor:$v, STG_Tensor:$decay,
+                       STG_Tensor:$a, STG_Tensor:$b, STG_Tensor:$dy,
+                       Optional<STG_Tensor>:$start, Sym_ExprAttr:$chunk), STG_Along);
+  let results = (outs STG_Tensor:$dq, STG_Tensor:$dk, STG_Tensor:$dv, STG_Tensor:$ddecay,
+                      STG_Tensor:$da, STG_Tensor:$db);
+  let leading = [STG_Leading<"Expr", "chunk">];
+}
+
+//===----------------------------------------------------------------------===//
+// Matrix memory
+//===----------------------------------------------------------------------===//
+
+def MatrixMemoryOp : STG_ScanOp<"matrix_memory"> {
+  let summary = "linear attention with gates of heads, divided by what it reads of the keys alone";
+  let description = [{
+    The mLSTM of xLSTM. Each head has a state of key size times value size, a number for each key
+    that its values are divided by, and the largest exponent. A token multiplies the state with
+    the sigmoid of `forget`, adds its key times its value times the exponential of `input`, and
+    reads it with its query. In chunks of tokens, whose numbers are one more value of each.
+
+    Operations, all of them counted as those of matrix products: for a chunk of so many tokens
+    and each head 2 x tokens^2 x (key size + value size + 1) and 4 x tokens x key size x (value
+    size + 1); tokens that are left over are a shorter chunk. Backward saves the operands,
+    computes states and products of queries and keys again, which is not counted, and executes
+    twice as many.
+
+    In a step of inference the op keeps the states in fp32, with `rollback` so many more of each
+    sequence: the last one is read, and one is written for each new token that leaves one. Of a
+    sequence with one new token it executes 4 x key size x (value size + 1) operations for each
+    head.
+
+    With `along` a device has some of the tokens, and `start` is the state before the first of
+    them, in fp32, which backward reads.
+
+    ```mlir
+    %y = stg.matrix_memory 64 %q, %k, %v, %input, %forget
+      : !keys, !keys, !stg.tensor<[B, S, H, V], bf16>, !gates, !gates
+    ```
+    Constraints: (C1) `q` is batch, tokens, heads, key size, and `k` is like it; (C2) `v` has
+    the value size in the place of the key size; (C3) `input` and `forget` are without a size;
+    (C4) the chunk is at least 1; (C5) with `along` there is no `state`.
+  }];
+  let args = !con((ins STG_Tensor:$q, STG_Tensor:$k, STG_Tensor:$v, STG_Tensor:$input,
+                       STG_Tensor:$forget, Sym_ExprAttr:$chunk), STG_State, STG_Along);
+  let results = (outs STG_Tensor:$result, Optional<STG_Tensor>:$start);
+  let hasVerifier = 1;
+  let leading = [STG_Leading<"Expr", "chunk">];
+  let useCustomPropertiesEncoding = 0;
+}
+
+def MatrixMemoryGradOp : STG_ScanGradOp<"matrix_memory_grad"> {
+  let summary = "gradient of stg.matrix_memory";
+  let description = [{
+    Two products for each of the forward pass.
+
+    Constraints: those of `stg.matrix_memory`; (C5) results have the shapes of its operands;
+    (C6) with `along`, and only then, there is the `start` of the memory.
+  }];
+  let args = !con((ins STG_Tensor:$q, STG_Tensor:$k, STG_Tensor:$v, STG_Tensor:$input,
+                       STG_Tensor:$forget, STG_Tensor:$dy, Optional<STG_Tensor>:$start,
+                       Sym_ExprAttr:$chunk), STG_Along);
+  let results = (outs STG_Tensor:$dq, STG_Tensor:$dk, STG_Tensor:$dv, STG_Tensor:$dinput,
+                      STG_Tensor:$dforget);
   let leading = [STG_Leading<"Expr", "chunk">];
 }
 

@@ -1220,8 +1220,9 @@ def LowerRecurrence : Pass<"stg-lower-recurrence", "::mlir::ModuleOp"> {
     - `stg.ssd` makes its chunks' states as if the first one were zero (`own`); the state that
       it is given is added to the last one and goes on (`state`), so that this is all that
       devices wait for; then tokens read the states (`rest`). Backward the same.
+      So does `stg.matrix_memory`.
     - `stg.gated_delta_rule` prepares its chunks (`own`); their states depend on what they
-      find (`state`); the rest is read of them (`rest`).
+      find (`state`); the rest is read of them (`rest`). So does `stg.general_delta_rule`.
     - `stg.selective_scan` goes over its tokens from the state that it is given (`state`).
 
     Messages have the first four channels of the axis that no message has. Repeats are
