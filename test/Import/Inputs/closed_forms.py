@@ -1370,6 +1370,45 @@ def rwkv(c):
     return dense(L * layer + 2 * layer_norm(D) + V * D * (1 if c.get("tie_word_embeddings", False) else 2), V * D)
 
 
+def rwkv7(c):
+    """Six mixtures and four matrices, pairs of narrow ones with biases, vectors of heads; one mixture and two matrices; norms. The
+    first layer moves no values."""
+    D, L, V = c.get("hidden_size", 768), c.get("num_hidden_layers", 12), c.get("vocab_size", 65536)
+    w, a, v, g = (c.get(f"{name}_low_rank_dim", size) for name, size in (("decay", 64), ("a", 64), ("v", 32), ("gate", 128)))
+    F, n = first(c, "intermediate_size", default=4 * D), layer_norm(D) if c.get("norm_bias", True) else D
+    values = linear(D, v) + linear(v, D, True)
+    layer = 6 * D + 4 * D * D + linear(D, w) + linear(w, D, True) + linear(D, a) + linear(a, D, True) + 2 * D * g + values
+    layer += 3 * D + layer_norm(D) + D + 2 * D * F + 2 * n
+    return dense(L * layer - values + 2 * n + V * D * (1 if c.get("tie_word_embeddings", False) else 2), V * D)
+
+
+def xlstm(c):
+    """Gates of heads have biases; a network of a multiple of 64."""
+    D, L, V, H = c.get("hidden_size", 4096), c.get("num_hidden_layers", 32), c.get("vocab_size", 50304), c.get("num_heads", 8)
+    K, W = int(D * c.get("qk_dim_factor", 0.5)), int(D * c.get("v_dim_factor", 1.0))
+    step = c.get("ffn_round_up_to_multiple_of", 64)
+    F = -(-int(D * c.get("ffn_proj_factor", 2.667)) // step) * step
+    layer = 2 * D * K + 3 * D * W + 2 * linear(D, H, True) + W + gated(D, F) + 2 * D
+    return dense(L * layer + D + V * D * (1 if c.get("tie_word_embeddings", False) else 2), V * D)
+
+
+def zamba(c):
+    """Each head projects its channels by itself; one shared layer, and a matrix of each of its places."""
+    D, V, H, X = c.get("hidden_size", 3712), c.get("vocab_size", 32000), c.get("num_attention_heads", 16), c.get("n_mamba_heads", 2)
+    K, F, L = first(c, "num_key_value_heads", default=H), c.get("intermediate_size", 14848), c.get("num_hidden_layers", 76)
+    C, N, R = c.get("mamba_expand", 2) * D, c.get("mamba_d_state", 16), c.get("mamba_dt_rank", "auto")
+    R, bias, wide = -(-D // 16) if R == "auto" else R, c.get("mamba_proj_bias", False), c.get("mamba_conv_bias", True)
+    period, offset = c.get("attn_layer_period", 6), c.get("attn_layer_offset", 4)
+    kinds = first(c, "layers_block_type", default=["mamba", "mamba", "hybrid"]
+                  + ["hybrid" if i % period == offset else "mamba" for i in range(L - 3)])[:L]
+    places = len([kind for kind in kinds if kind != "mamba"])
+    mixer = linear(D, 2 * C, bias) + C * (c.get("mamba_d_conv", 4) + (1 if wide else 0)) + C * (R + 2 * N) + R * C + C + C * N + C + linear(C, D, bias) + D
+    E = 2 * D // H
+    shared = 2 * D + 2 * D * (H + 2 * K) * E + H * E * D + D + gated(D, F)
+    total = L * mixer + (shared if places else 0) + places * D * D + D
+    return dense(total + V * D * (1 if c.get("tie_word_embeddings", True) else 2), V * D)
+
+
 def recurrent_gemma(c):
     """Biases of all but queries, keys and values; gates of blocks of the recurrence have matrices of their own."""
     D, L, H, V = c["hidden_size"], c["num_hidden_layers"], c["num_attention_heads"], c.get("vocab_size", 256000)
@@ -1408,7 +1447,7 @@ def aria_text(c):
 FAMILIES = {
     "aria_text": aria_text,
     "jetmoe": jetmoe,
-    "openelm": openelm, "nemotron-nas": nemotron_nas, "rwkv": rwkv, "recurrent_gemma": recurrent_gemma,
+    "openelm": openelm, "nemotron-nas": nemotron_nas, "rwkv": rwkv, "rwkv7": rwkv7, "xlstm": xlstm, "zamba": zamba, "recurrent_gemma": recurrent_gemma,
     "diffllama": diffllama, "arctic": arctic, "grok-1": grok_1, "nanochat": nanochat, "ctrl": ctrl, "gpt_neox_japanese": gpt_neox_japanese, "chameleon": chameleon, "gemma3n_text": gemma3n_text, "gemma4_text": gemma4_text,
     "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3, "cohere2_moe": cohere2_moe, "axk1": axk1,
     "hyperclovax": hyperclovax, "youtu": youtu, "mellum": mellum, "axk2": axk2,

@@ -908,6 +908,31 @@ def draw_rwkv(draw):
             "tie_word_embeddings": draw.random() < 0.5}
 
 
+def draw_rwkv7(draw):
+    size = draw.choice([8, 16])
+    return {"hidden_size": size * draw.randint(1, 4), "head_dim": size, "num_hidden_layers": draw.randint(1, 6), "vocab_size": draw.randint(100, 999),
+            "max_position_embeddings": 32, "decay_low_rank_dim": draw.randint(1, 9), "a_low_rank_dim": draw.randint(1, 9), "v_low_rank_dim": draw.randint(1, 9),
+            "gate_low_rank_dim": draw.randint(1, 9), "intermediate_size": draw.choice([None, 30]), "norm_bias": draw.random() < 0.5,
+            "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_xlstm(draw):
+    H = draw.choice([1, 2, 4])
+    return {"hidden_size": 16 * H, "num_heads": H, "num_hidden_layers": draw.randint(1, 6), "vocab_size": draw.randint(100, 999), "max_position_embeddings": 32,
+            "qk_dim_factor": draw.choice([0.5, 1.0]), "v_dim_factor": draw.choice([1.0, 2.0]), "ffn_proj_factor": draw.choice([2.667, 1.3]),
+            "ffn_round_up_to_multiple_of": draw.choice([8, 64]), "chunk_size": 16, "tie_word_embeddings": draw.random() < 0.5,
+            "weight_mode": draw.choice(["single", "fused"])}
+
+
+def draw_zamba(draw):
+    sizes = draw_sizes(draw)
+    kinds = [draw.choice(["mamba", "mamba", "hybrid"]) for _ in range(sizes["num_hidden_layers"])]
+    places = draw.choice([{"layers_block_type": kinds}, {"attn_layer_period": 3, "attn_layer_offset": draw.randint(0, 2)}])
+    return sizes | places | {"n_mamba_heads": draw.choice([1, 2, 4]), "mamba_d_state": 6, "mamba_dt_rank": draw.choice(["auto", 5]),
+                             "mamba_conv_bias": draw.random() < 0.5, "mamba_proj_bias": draw.random() < 0.5,
+                             "tie_word_embeddings": draw.random() < 0.5}
+
+
 def draw_recurrent_gemma(draw):
     sizes = draw_sizes(draw)
     return sizes | {"intermediate_size": 2 * sizes["intermediate_size"], "lru_width": draw.choice([None, sizes["num_attention_heads"] * 6]),
