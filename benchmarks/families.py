@@ -241,6 +241,8 @@ CONFIGS = {
     "glm4_moe_lite": decoder(**LATENT),
     "glm_ocr": {"text_config": decoder(), "vision_config": {"depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "patch_size": 112,
                                                             "image_size": 448, "out_hidden_size": 64}},
+    "hunyuan_vl": {"text_config": decoder(max_position_embeddings=512), "vision_config": {
+        "num_hidden_layers": 8, "hidden_size": 32, "intermediate_size": 48, "num_attention_heads": 8, "patch_size": 128, "max_image_size": 512}},
     "glmasr": {"text_config": decoder(), "audio_config": {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8,
                                                           "num_key_value_heads": 4, "num_mel_bins": 16, "max_source_positions": 32}},
     "glm4v": {"text_config": decoder(max_position_embeddings=512, **SIZE), "vision_config": {
@@ -539,6 +541,8 @@ CONFIGS = {
     "SD3Transformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "sample_size": 8,
                               "caption_projection_dim": 64, "joint_attention_dim": 32, "pooled_projection_dim": 16},
     "rwkv": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128, "context_length": 32},
+    "rwkv7": {"hidden_size": 64, "head_dim": 8, "num_hidden_layers": 9, "vocab_size": 128, "max_position_embeddings": 32, "decay_low_rank_dim": 4,
+              "a_low_rank_dim": 4, "v_low_rank_dim": 4, "gate_low_rank_dim": 8},
     "seed_oss": decoder(**SIZE),
     "segformer": {"architectures": ["SegformerForImageClassification"], "hidden_sizes": [16, 16, 16, 16], "num_attention_heads": [8, 8, 8, 8],
                   "mlp_ratios": [2, 2, 2, 2], "depths": [2, 2, 2, 2]},
@@ -613,9 +617,12 @@ CONFIGS = {
             "n_langs": 4},
     "xlm-roberta-xl": ENCODER | {"architectures": ["XLMRobertaXLForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
     "xlnet": {"architectures": ["XLNetLMHeadModel"], "d_model": 64, "n_layer": 8, "n_head": 8, "d_inner": 96, "vocab_size": 128},
+    "xlstm": {"hidden_size": 64, "num_heads": 8, "num_hidden_layers": 8, "vocab_size": 128, "max_position_embeddings": 32, "chunk_size": 8,
+              "ffn_round_up_to_multiple_of": 16},
     "xmod": ENCODER | {"architectures": ["XmodForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34, "languages": ["a", "b", "c"]},
     "yolos": ENCODER | {"architectures": ["YolosForObjectDetection"], "image_size": [32, 64], "patch_size": 8, "num_detection_tokens": 7},
     "youtu": decoder(**LATENT_SIZES, num_key_value_heads=8, q_lora_rank=24),
+    "zamba": decoder(layers_block_type=["mamba", "hybrid"] * 4, n_mamba_heads=2, mamba_d_state=8, mamba_dt_rank=4),
     "zamba2": decoder(layers_block_type=["mamba", "hybrid"] * 4, num_mem_blocks=2, adapter_rank=4, n_mamba_heads=16,
                       mamba_ngroups=2, mamba_d_state=8, chunk_size=8),
 }
@@ -645,7 +652,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo", "aria", "paddleocr_vl",
               "deepseek_vl_v2", "mistral3_mistral4", "pixtral", "audioflamingo3", "deepseek_vl",
               "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm", "altclip", "chinese_clip", "mobilebert", "visual_bert", "led", "speech_to_text", "squeezebert",
-              "exaone4_5", "glm_ocr", "glmasr", "lighton_ocr", "internvl_chat_phi3", "llava_next_qwen2", "mistral3_qwen3", "paligemma_gemma2", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
+              "exaone4_5", "glm_ocr", "hunyuan_vl", "glmasr", "lighton_ocr", "internvl_chat_phi3", "llava_next_qwen2", "mistral3_qwen3", "paligemma_gemma2", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
               "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech",
               "big_bird", "clap", "detr", "lilt", "muse_glimmer", "owlv2", "owlvit", "pvt_v2", "table-transformer", "timesformer", "xlnet",
               "kosmos-2", "blip_questions", "decision_transformer", "vision_encoder_decoder_gpt2", "vision_encoder_decoder_deit", "donut", "encoder-decoder", "siglip_classifier", "siglip2_classifier", "clip_classifier", "metaclip_2_classifier", "whisper_classifier", "ibert", "kosmos-2.5", "clipseg", "csm", "granite4_vision", "hiera", "mlcd_vision_model", "pix2struct", "splinter", "vjepa2", "longt5", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
@@ -762,7 +769,7 @@ def split(text):
 
 def has_scans(family):
     """Adapters of what a scan reads are of all tokens, and so on each rank that divides its channels."""
-    return any(word in family + json.dumps(CONFIGS.get(family, {})) for word in ("mamba", "linear_num", "lru", "rwkv"))
+    return any(word in family + json.dumps(CONFIGS.get(family, {})) for word in ("mamba", "linear_num", "lru", "rwkv", "xlstm"))
 
 
 def combinations():

@@ -523,3 +523,43 @@ stg.block @join_images_and_frames(%images: !projected, %frames: !stg.tensor<[B =
   %x = stg.concat dim 1 ordered %i, %f, %text : !tokens, !stg.tensor<[B, S = VF*SV, D], bf16>, !stg.tensor<[B, S = S - IM*IT - VF*SV, D], bf16> -> !stream
   stg.return %x : !stream
 }
+
+// Squares of patches become one, of twice the width, as a convolution does whose stride is its size;
+// gelu and a matrix make it four times as wide as a patch. Rows of these end with a learned one, a
+// matrix takes all to the width of the text, and two learned tokens stand before and behind
+// (Hunyuan with images). One more learned token is read by nobody.
+stg.block @convolve_and_end_rows(%x: !vision) -> !projected {
+  %wn = stg.param "merger_norm" : !stg.tensor<[DV], bf16>
+  %n, %rstd = stg.rms_norm %x, %wn : !vision, !stg.tensor<[DV], bf16>
+  %m = stg.rearrange "b(nk)d->bn(kd)" %n <"squares"> : !vision -> !stg.tensor<[B = IM*B, TT, ME*ME*DV], bf16>
+  %w1 = stg.param "merger1" : !stg.tensor<[ME*ME*DV, 2*DV], bf16>
+  %p1 = stg.einsum "bnv,vw->bnw" %m, %w1 : !stg.tensor<[B = IM*B, TT, ME*ME*DV], bf16>, !stg.tensor<[ME*ME*DV, 2*DV], bf16>
+  %b1 = stg.param "merger1_bias" : !stg.tensor<[2*DV], bf16>
+  %y1 = stg.bias_add %p1, %b1 : !stg.tensor<[B = IM*B, TT, 2*DV], bf16>, !stg.tensor<[2*DV], bf16>
+  %a = stg.activation gelu %y1 <"merger_gelu"> : !stg.tensor<[B = IM*B, TT, 2*DV], bf16>
+  %w2 = stg.param "merger2" : !stg.tensor<[2*DV, 4*DV], bf16>
+  %p2 = stg.einsum "bnv,vw->bnw" %a, %w2 : !stg.tensor<[B = IM*B, TT, 2*DV], bf16>, !stg.tensor<[2*DV, 4*DV], bf16>
+  %b2 = stg.param "merger2_bias" : !stg.tensor<[4*DV], bf16>
+  %y2 = stg.bias_add %p2, %b2 : !stg.tensor<[B = IM*B, TT, 4*DV], bf16>, !stg.tensor<[4*DV], bf16>
+  %r = stg.rearrange "b(yx)d->byxd" %y2 <"rows_of_image"> : !stg.tensor<[B = IM*B, TT, 4*DV], bf16> -> !stg.tensor<[B = IM*B, _ = TS, _ = TS, 4*DV], bf16>
+  %e = stg.param "end_of_row" : !stg.tensor<[1, 4*DV], bf16>
+  %c = stg.broadcast dim 0 %e <"ends_of_rows"> : !stg.tensor<[1, 4*DV], bf16> -> !stg.tensor<[_ = TS, 1, 4*DV], bf16>
+  %ends = stg.broadcast dim 0 %c <"ends_of_rows"> : !stg.tensor<[_ = TS, 1, 4*DV], bf16> -> !stg.tensor<[B = IM*B, _ = TS, 1, 4*DV], bf16>
+  %j = stg.concat dim 2 ordered %r, %ends <"rows"> : !stg.tensor<[B = IM*B, _ = TS, _ = TS, 4*DV], bf16>, !stg.tensor<[B = IM*B, _ = TS, 1, 4*DV], bf16> -> !stg.tensor<[B = IM*B, _ = TS, _ = TS + 1, 4*DV], bf16>
+  %f = stg.rearrange "byxd->b(yx)d" %j <"rows_joined"> : !stg.tensor<[B = IM*B, _ = TS, _ = TS + 1, 4*DV], bf16> -> !stg.tensor<[B = IM*B, _ = TS*(TS + 1), 4*DV], bf16>
+  %w = stg.param "projector" : !stg.tensor<[4*DV, D], bf16>
+  %p = stg.einsum "bnv,vd->bnd" %f, %w : !stg.tensor<[B = IM*B, _ = TS*(TS + 1), 4*DV], bf16>, !stg.tensor<[4*DV, D], bf16>
+  %b = stg.param "projector_bias" : !vector
+  %y = stg.bias_add %p, %b : !stg.tensor<[B = IM*B, _ = TS*(TS + 1), D], bf16>, !vector
+  %s = stg.param "before_image" : !stg.tensor<[1, D], bf16>
+  %first = stg.broadcast dim 0 %s <"before_images"> : !stg.tensor<[1, D], bf16> -> !stg.tensor<[B = IM*B, 1, D], bf16>
+  %t = stg.param "behind_image" : !stg.tensor<[1, D], bf16>
+  %last = stg.broadcast dim 0 %t <"behind_images"> : !stg.tensor<[1, D], bf16> -> !stg.tensor<[B = IM*B, 1, D], bf16>
+  %u = stg.param "between_images" : !vector
+  stg.keep %u : !vector
+  %all = stg.concat dim 1 ordered %first, %y, %last <"image"> : !stg.tensor<[B = IM*B, 1, D], bf16>, !stg.tensor<[B = IM*B, _ = TS*(TS + 1), D], bf16>, !stg.tensor<[B = IM*B, 1, D], bf16> -> !stg.tensor<[B = IM*B, _ = TS*(TS + 1) + 2, D], bf16>
+  %i = stg.rearrange "b(nk)d->bn(kd)" %all <"image_tokens"> : !stg.tensor<[B = IM*B, _ = TS*(TS + 1) + 2, D], bf16> -> !projected
+  %wo = stg.param "projector_norm" : !vector
+  %z, %zrstd = stg.rms_norm %i, %wo : !projected, !vector
+  stg.return %z : !projected
+}

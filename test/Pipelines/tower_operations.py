@@ -37,6 +37,12 @@ def recurrence(S, h, blocks, width):
     return 2 * S * (3 * h * width + 2 * width * width // blocks)
 
 
+def general_rule(S, keys, values, chunk=64):
+    """Of a head: four products of all pairs of a chunk's keys, and one that solves for what is found; as many pairs of values; states."""
+    pairs = chunk * (10 * keys + 8 * values) * S + S // chunk * (chunk * (chunk - 1) * (2 * chunk - 1) // 3)
+    return pairs + 8 * S * keys * values
+
+
 def forward_defaults(family):
     """Of what a family's class says where a file says nothing."""
     with tempfile.TemporaryDirectory() as folder:
@@ -659,6 +665,18 @@ def main():
         "llama3.3-nemotron-super-49b": of_layers(4096, 8192, 128, 128256, searched_layers("llama3.3-nemotron-super-49b", 64, 8192)),
         "llama3.1-nemotron-ultra-253b": of_layers(4096, 16384, 128, 128256, searched_layers("llama3.1-nemotron-ultra-253b", 128, 16384)),
         "rwkv-4-169m": 12 * 2 * 1024 * 13 * 768**2 + 2 * 1024 * 768 * 50277,
+        # Pairs of narrow matrices, what a token's own value weighs, and chunks of 64 tokens; the first layer moves no values.
+        "rwkv-7-0.1b": 12 * (2 * 4096 * (12 * 768**2 + 2 * 768 * (64 + 64 + 128 + 32) + 768) + 12 * general_rule(4096, 64, 64))
+        - 4 * 4096 * 768 * 32 + 2 * 4096 * 768 * 65536,
+        # Keys of 256, values of 512 and what these are divided by.
+        "xlstm-7b": 32 * (2 * 4096 * 4096 * (2 * 2048 + 3 * 4096 + 2 * 8 + 3 * 10944) + 8 * (2 * 64 * 4096 * 769 + 4 * 4096 * 256 * 513))
+        + 2 * 4096 * 4096 * 50304,
+        # One layer in thirteen places, each with a matrix; how much heads write, and what, is made of each head by itself.
+        "zamba-7b": 76 * 2 * 4096 * 7424 * (3 * 3712 + 2 * 232 + 2 * 16) + 2 * 4096 * 3712 * 32000
+        + 13 * (2 * 4096 * 3712 * (2 * 3 * 7424 + 7424 + 3 * 14848 + 3712) + 2 * 7424 * 4096 * 4097),
+        # Sixteen rows of sixteen tokens, each with one that ends it.
+        "hunyuan-ocr-1b": 2 * 1024 * 768 * 1152 + layers(27, 1024, 1152, 4304) + 2 * 256 * (4 * 1152 * 2304 + 2304 * 4608) + 2 * 272 * 4608 * 1024
+        + text(1024, 3584, 24, 16, 8, 128, 120818, 4096),
         "recurrentgemma-2b": 18 * recurrence(4096, 2560, 10, 2560) + 8 * narrow_values(4096, 2560, 10, 1, 256, 256, 2048)
         + 26 * 6 * 4096 * 2560 * 7680 + 2 * 4096 * 2560 * 256000,
         # Two experts of attention, whose routers, keys and values are in both.

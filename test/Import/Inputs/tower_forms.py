@@ -1499,6 +1499,18 @@ def glm_ocr(c):
     return tower + merger + decoder(t, tied=c.get("tie_word_embeddings", False), ffn=lambda layer: 3 * T * t["intermediate_size"] + 2 * T)
 
 
+def hunyuan_vl(c):
+    """SigLIP's layers between a square of positions with one more and a convolution over squares; five learned vectors and two norms."""
+    t = llama_text(c, LLAMA | {"vocab_size": 290943}) if "text_config" in c else llama_text({"text_config": c}, LLAMA | {"vocab_size": 290943})
+    v = {"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "num_channels": 3, "patch_size": 16, "spatial_merge_size": 2,
+         "max_image_size": 2048} | (c.get("vision_config") or {})
+    D, T, bias = v["hidden_size"], t["hidden_size"], t.get("attention_bias", False)
+    tower = linear(v["num_channels"] * v["patch_size"] ** 2, D) + ((v["max_image_size"] // v["patch_size"]) ** 2 + 1) * D
+    tower += v["num_hidden_layers"] * block(D, v["intermediate_size"])
+    merger = D + linear(v["spatial_merge_size"] ** 2 * D, 2 * D) + linear(2 * D, 4 * D) + 4 * D + linear(4 * D, T) + 3 * T + T
+    return tower + merger + decoder(t, bias, bias, qk_norm=True, tied=c.get("tie_word_embeddings", True))
+
+
 def kimi_vl(c):
     """DeepSeek 3 behind a tower with positions of a square and a merger of squares."""
     t = {"vocab_size": 129280, "hidden_size": 7168, "intermediate_size": 18432, "moe_intermediate_size": 2048, "num_hidden_layers": 61,
@@ -2184,7 +2196,7 @@ FAMILIES = {
     "instructblip": instructblip, "instructblipvideo": instructblip, "parakeet_ctc": parakeet_ctc, "got_ocr2": got_ocr2, "florence2": florence2,
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
     "granite_speech": granite_speech, "idefics2": idefics2, "voxtral_realtime": voxtral_realtime, "janus": janus, "modernvbert": modernvbert, "ovis2": ovis2, "perception_lm": perception_lm, "video_llama_3": video_llama_3, "videollama3_qwen2": video_llama_3, "video_llava": video_llava,
-    "vipllava": vipllava, "exaone4_5": exaone4_5, "glm_ocr": glm_ocr, "glmasr": glmasr, "lighton_ocr": lighton_ocr, "musicflamingo": audioflamingo3, "qianfan_ocr": qianfan_ocr,
+    "vipllava": vipllava, "exaone4_5": exaone4_5, "glm_ocr": glm_ocr, "glmasr": glmasr, "lighton_ocr": lighton_ocr, "musicflamingo": audioflamingo3, "qianfan_ocr": qianfan_ocr, "hunyuan_vl": hunyuan_vl,
     "aria": aria, "audioflamingo3": audioflamingo3, "deepseek_vl": deepseek_vl, "deepseek_vl_v2": deepseek_with_images, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm46v": glm4v, "glmga": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
     "kimi_k25": kimi_k25, "kimi_vl": kimi_vl, "minicpmv": minicpmv, "molmo": molmo,
     "llava_next": llava_next, "llava_next_video": llava_next, "mistral3": mistral3, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,
