@@ -563,3 +563,9 @@ stg.block @convolve_and_end_rows(%x: !vision) -> !projected {
   %z, %zrstd = stg.rms_norm %i, %wo : !projected, !vector
   stg.return %z : !projected
 }
+
+// Squares of patches become one wide token each (Phi-3 with images).
+stg.block @join_squares(%x: !image) -> !stg.tensor<[B = IM*B, TT, ME*ME*DV], bf16> {
+  %y = stg.rearrange "b(ynxm)d->b(yx)(nmd)" %x <"shuffle"> : !image -> !stg.tensor<[B = IM*B, TT, ME*ME*DV], bf16>
+  stg.return %y : !stg.tensor<[B = IM*B, TT, ME*ME*DV], bf16>
+}

@@ -674,6 +674,11 @@ def main():
         # One layer in thirteen places, each with a matrix; how much heads write, and what, is made of each head by itself.
         "zamba-7b": 76 * 2 * 4096 * 7424 * (3 * 3712 + 2 * 232 + 2 * 16) + 2 * 4096 * 3712 * 32000
         + 13 * (2 * 4096 * 3712 * (2 * 3 * 7424 + 7424 + 3 * 14848 + 3712) + 2 * 7424 * 4096 * 4097),
+        "dots-ocr-3b": 2 * 1024 * 588 * 1536 + 42 * (8 * 1024 * 1536**2 + 4 * 1024**2 * 1536 + 6 * 1024 * 1536 * 4224) + 2 * 256 * (6144**2 + 6144 * 1536)
+        + text(1536, 8960, 28, 12, 2, 128, 151936, 4096),
+        # Five tiles of 576 patches behind a class token, of which the last layer is read by nobody; 757 tokens of an image.
+        "phi-3.5-vision": 5 * (2 * 576 * 588 * 1024 + layers(24, 577, 1024, 4096)) + 2 * 757 * (4096 * 3072 + 3072**2)
+        + text(3072, 8192, 32, 32, 32, 96, 32064, 4096),
         # Sixteen rows of sixteen tokens, each with one that ends it.
         "hunyuan-ocr-1b": 2 * 1024 * 768 * 1152 + layers(27, 1024, 1152, 4304) + 2 * 256 * (4 * 1152 * 2304 + 2304 * 4608) + 2 * 272 * 4608 * 1024
         + text(1024, 3584, 24, 16, 8, 128, 120818, 4096),

@@ -1511,6 +1511,33 @@ def hunyuan_vl(c):
     return tower + merger + decoder(t, bias, bias, qk_norm=True, tied=c.get("tie_word_embeddings", True))
 
 
+def dots_ocr(c):
+    """Layers as Llama's behind a norm of patches, perhaps one behind them, a merger as Qwen 2 VL's, and biases as Qwen 2's."""
+    t = {"vocab_size": 151936, "hidden_size": 1536, "intermediate_size": 8960, "num_hidden_layers": 28, "num_attention_heads": 12, "num_key_value_heads": 2} | c
+    v = {"embed_dim": 1536, "intermediate_size": 4224, "num_hidden_layers": 42, "num_channels": 3, "patch_size": 14, "spatial_merge_size": 2, "use_bias": False,
+         "post_norm": True} | (c.get("vision_config") or {})
+    D, F, T, bias = v["embed_dim"], v["intermediate_size"], t["hidden_size"], v["use_bias"]
+    wide, layer = v["spatial_merge_size"] ** 2 * D, linear(D, 3 * D, bias) + linear(D, D, bias) + 2 * linear(D, F, bias) + linear(F, D, bias) + 2 * D
+    tower = linear(v["num_channels"] * v["patch_size"] ** 2, D) + D + v["num_hidden_layers"] * layer + (D if v["post_norm"] else 0)
+    return tower + norm(D) + linear(wide, wide) + linear(wide, T) + decoder(t, True, tied=c.get("tie_word_embeddings", False))
+
+
+def phi3_v(c):
+    """A large CLIP tower, two learned tokens as wide as four patches, and two matrices."""
+    t = {"vocab_size": 32064, "hidden_size": 3072, "intermediate_size": 8192, "num_hidden_layers": 32, "num_attention_heads": 32} | c
+    t["num_key_value_heads"] = t.get("num_key_value_heads") or t["num_attention_heads"]
+    T = t["hidden_size"]
+    return clip_tower({}) + 2 * 4096 + linear(4096, T) + linear(T, T) + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
+def gemma3n(c):
+    """Its text."""
+    defaults = {"vocab_size": 262400, "hidden_size": 2048, "num_hidden_layers": 35, "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 256,
+                "intermediate_size": 16384, "altup_num_inputs": 4, "laurel_rank": 64, "hidden_size_per_layer_input": 256, "vocab_size_per_layer_input": 262144,
+                "num_kv_shared_layers": 15}
+    return closed_forms.gemma3n_text(defaults | (c.get("text_config") or {}))[0]
+
+
 def kimi_vl(c):
     """DeepSeek 3 behind a tower with positions of a square and a merger of squares."""
     t = {"vocab_size": 129280, "hidden_size": 7168, "intermediate_size": 18432, "moe_intermediate_size": 2048, "num_hidden_layers": 61,
@@ -2196,7 +2223,7 @@ FAMILIES = {
     "instructblip": instructblip, "instructblipvideo": instructblip, "parakeet_ctc": parakeet_ctc, "got_ocr2": got_ocr2, "florence2": florence2,
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
     "granite_speech": granite_speech, "idefics2": idefics2, "voxtral_realtime": voxtral_realtime, "janus": janus, "modernvbert": modernvbert, "ovis2": ovis2, "perception_lm": perception_lm, "video_llama_3": video_llama_3, "videollama3_qwen2": video_llama_3, "video_llava": video_llava,
-    "vipllava": vipllava, "exaone4_5": exaone4_5, "glm_ocr": glm_ocr, "glmasr": glmasr, "lighton_ocr": lighton_ocr, "musicflamingo": audioflamingo3, "qianfan_ocr": qianfan_ocr, "hunyuan_vl": hunyuan_vl,
+    "vipllava": vipllava, "exaone4_5": exaone4_5, "glm_ocr": glm_ocr, "glmasr": glmasr, "lighton_ocr": lighton_ocr, "musicflamingo": audioflamingo3, "qianfan_ocr": qianfan_ocr, "hunyuan_vl": hunyuan_vl, "dots_ocr": dots_ocr, "phi3_v": phi3_v, "gemma3n": gemma3n,
     "aria": aria, "audioflamingo3": audioflamingo3, "deepseek_vl": deepseek_vl, "deepseek_vl_v2": deepseek_with_images, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm46v": glm4v, "glmga": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
     "kimi_k25": kimi_k25, "kimi_vl": kimi_vl, "minicpmv": minicpmv, "molmo": molmo,
     "llava_next": llava_next, "llava_next_video": llava_next, "mistral3": mistral3, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,

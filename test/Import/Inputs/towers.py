@@ -638,6 +638,28 @@ def draw_hunyuan_vl(draw):
                               "patch_size": patch, "spatial_merge_size": merge, "max_image_size": draw.choice([512, 1024])}}
 
 
+def draw_dots_ocr(draw):
+    text, patch = draw_text(draw), draw.choice([(28, 2), (56, 2), (56, 1)])
+    return text | {"tie_word_embeddings": draw.random() < 0.5,
+                   "vision_config": {"num_hidden_layers": draw.randint(1, 4), "embed_dim": 24, "hidden_size": text["hidden_size"], "intermediate_size": draw.randint(3, 99),
+                                     "num_attention_heads": 3, "patch_size": patch[0], "spatial_merge_size": patch[1], "use_bias": draw.random() < 0.5,
+                                     "post_norm": draw.random() < 0.5}}
+
+
+def draw_phi3_v(draw):
+    return draw_text(draw) | {"tie_word_embeddings": draw.random() < 0.5, "embd_layer": {"hd_transform_order": draw.choice(["sub_glb", "glb_sub"])}}
+
+
+def draw_gemma3n(draw):
+    """Of a text alone, whose layers may have no keys of their own."""
+    layers, own = draw.choice([7, 10]), draw.choice([5, 7])
+    return {"text_config": {
+        "hidden_size": 2048, "num_hidden_layers": layers, "num_attention_heads": 4, "num_key_value_heads": draw.choice([1, 2]), "head_dim": draw.choice([12, 24]),
+        "intermediate_size": draw.choice([40, [draw.choice([24, 40]) for _ in range(layers)]]), "vocab_size": draw.randint(100, 999), "max_position_embeddings": 64,
+        "sliding_window": 16, "num_kv_shared_layers": layers - own, "hidden_size_per_layer_input": draw.choice([6, 20]), "vocab_size_per_layer_input": 64,
+        "altup_num_inputs": draw.choice([2, 3]), "laurel_rank": draw.choice([4, 10])}, "vision_config": {"architecture": "mobilenetv5_300m_enc"}}
+
+
 def draw_glm4v_moe(draw):
     config = draw_glm4v(draw)
     config["text_config"] |= {"n_routed_experts": draw.choice([4, 8]), "num_experts_per_tok": 2, "moe_intermediate_size": 20,
@@ -1597,7 +1619,7 @@ DRAWS = {
     "granite_speech": draw_granite_speech, "idefics2": draw_idefics2, "voxtral_realtime": draw_voxtral_realtime, "janus": draw_janus, "modernvbert": draw_modernvbert, "ovis2": draw_ovis2, "perception_lm": draw_perception_lm, "video_llama_3": draw_video_llama_3,
     "video_llava": draw_video_llava, "vipllava": draw_vipllava,
     "exaone4_5": draw_exaone4_5, "glm_ocr": draw_glm_ocr, "glmasr": draw_glmasr, "lighton_ocr": draw_lighton_ocr, "musicflamingo": draw_musicflamingo,
-    "qianfan_ocr": draw_qianfan_ocr, "hunyuan_vl": draw_hunyuan_vl,
+    "qianfan_ocr": draw_qianfan_ocr, "hunyuan_vl": draw_hunyuan_vl, "dots_ocr": draw_dots_ocr, "phi3_v": draw_phi3_v, "gemma3n": draw_gemma3n,
     "aria": draw_aria, "audioflamingo3": draw_audioflamingo3, "deepseek_vl": draw_deepseek_vl, "deepseek_vl_v2": lambda draw: (draw_deepseek_ocr if draw.random() < 0.5 else draw_deepseek_vl_v2)(draw), "paddleocr_vl": draw_paddleocr_vl, "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm46v": draw_glm46v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
     "internvl": draw_internvl, "internvl_chat": draw_internvl_chat, "qwen2_5_omni": draw_qwen2_5_omni, "qwen2_5_omni_thinker": draw_qwen2_5_omni_thinker,
     "qwen3_omni_moe": draw_qwen3_omni_moe, "qwen3_omni_moe_thinker": draw_qwen3_omni_moe_thinker, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "minicpmv": draw_minicpmv, "molmo": draw_molmo, "llava_next": draw_llava_next, "llava_next_video": lambda draw: draw_llava_next(draw, ("llama", "mistral")), "mistral3": draw_mistral3, "llava_onevision": draw_llava_onevision,
