@@ -245,6 +245,9 @@ CONFIGS = {
                                                                     "num_attention_heads": 8, "patch_size": 56}),
     "gemma3n": {"text_config": decoder(10, **SIZE, **WINDOW, num_kv_shared_layers=6, layer_types=["sliding_attention", "full_attention"] * 5, **NARROW_TABLES, laurel_rank=8)
                 | {"hidden_size": 2048}},
+    "qwen3_asr": {"text_config": decoder(**SIZE), "audio_config": {
+        "d_model": 32, "encoder_layers": 8, "encoder_attention_heads": 8, "encoder_ffn_dim": 48, "num_mel_bins": 16, "max_source_positions": 32, "n_window": 16,
+        "n_window_infer": 32, "output_dim": 64, "downsample_hidden_size": 8}},
     "hunyuan_vl": {"text_config": decoder(max_position_embeddings=512), "vision_config": {
         "num_hidden_layers": 8, "hidden_size": 32, "intermediate_size": 48, "num_attention_heads": 8, "patch_size": 128, "max_image_size": 512}},
     "glmasr": {"text_config": decoder(), "audio_config": {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8,
@@ -657,7 +660,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "siglip2", "siglip2_vision_model", "wav2vec2-bert", "layoutlmv3", "minicpmv", "molmo", "aria", "paddleocr_vl",
               "deepseek_vl_v2", "mistral3_mistral4", "pixtral", "audioflamingo3", "deepseek_vl",
               "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm", "altclip", "chinese_clip", "mobilebert", "visual_bert", "led", "speech_to_text", "squeezebert",
-              "exaone4_5", "glm_ocr", "hunyuan_vl", "dots_ocr", "phi3_v", "glmasr", "lighton_ocr", "internvl_chat_phi3", "llava_next_qwen2", "mistral3_qwen3", "paligemma_gemma2", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
+              "exaone4_5", "glm_ocr", "hunyuan_vl", "qwen3_asr", "dots_ocr", "phi3_v", "glmasr", "lighton_ocr", "internvl_chat_phi3", "llava_next_qwen2", "mistral3_qwen3", "paligemma_gemma2", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
               "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech",
               "big_bird", "clap", "detr", "lilt", "muse_glimmer", "owlv2", "owlvit", "pvt_v2", "table-transformer", "timesformer", "xlnet",
               "kosmos-2", "blip_questions", "decision_transformer", "vision_encoder_decoder_gpt2", "vision_encoder_decoder_deit", "donut", "encoder-decoder", "siglip_classifier", "siglip2_classifier", "clip_classifier", "metaclip_2_classifier", "whisper_classifier", "ibert", "kosmos-2.5", "clipseg", "csm", "granite4_vision", "hiera", "mlcd_vision_model", "pix2struct", "splinter", "vjepa2", "longt5", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")

@@ -679,6 +679,9 @@ def main():
         # Five tiles of 576 patches behind a class token, of which the last layer is read by nobody; 757 tokens of an image.
         "phi-3.5-vision": 5 * (2 * 576 * 588 * 1024 + layers(24, 577, 1024, 4096)) + 2 * 757 * (4096 * 3072 + 3072**2)
         + text(3072, 8192, 32, 32, 32, 96, 32064, 4096),
+        # Thirty chunks of thirteen tokens, eight of which see each other.
+        "qwen3-asr-1.7b": sound_chunks(1024, 480, 30, 128, 100) + chunked(1024, 24, 390, 104, 4096) + 2 * 390 * 1024 * (1024 + 2048)
+        + text(2048, 6144, 28, 16, 8, 128, 151936, 4096),
         # Sixteen rows of sixteen tokens, each with one that ends it.
         "hunyuan-ocr-1b": 2 * 1024 * 768 * 1152 + layers(27, 1024, 1152, 4304) + 2 * 256 * (4 * 1152 * 2304 + 2304 * 4608) + 2 * 272 * 4608 * 1024
         + text(1024, 3584, 24, 16, 8, 128, 120818, 4096),

@@ -1272,13 +1272,27 @@ def qwen2_5_omni(c):
     return qwen2_5_omni_thinker(c.get("thinker_config") or {})
 
 
-def qwen3_omni_moe_thinker(c):
+def encoder_of_chunks(a, W):
     """Three convolutions over chunks of a spectrogram, and a matrix without a bias; fixed positions; two matrices behind the layers."""
-    a = {"d_model": 1280, "encoder_ffn_dim": 5120, "encoder_layers": 32, "num_mel_bins": 128, "downsample_hidden_size": 480} | (c.get("audio_config") or {})
-    D, W, channels = a["d_model"], c["text_config"]["hidden_size"], a["downsample_hidden_size"]
+    D, channels = a["d_model"], a["downsample_hidden_size"]
     left = -(-a["num_mel_bins"] // 8)
     convolutions = linear(9, channels) + 2 * linear(9 * channels, channels) + channels * left * D
-    encoder = convolutions + a["encoder_layers"] * block(D, a["encoder_ffn_dim"]) + norm(D) + linear(D, D) + linear(D, W)
+    return convolutions + a["encoder_layers"] * block(D, a["encoder_ffn_dim"]) + norm(D) + linear(D, D) + linear(D, W)
+
+
+def qwen3_asr(c):
+    """Qwen 3 behind them."""
+    c = c.get("thinker_config") or c
+    a = {"d_model": 1024, "encoder_ffn_dim": 4096, "encoder_layers": 24, "num_mel_bins": 128, "downsample_hidden_size": 480} | (c.get("audio_config") or {})
+    t = {"vocab_size": 151936, "hidden_size": 2048, "intermediate_size": 6144, "num_hidden_layers": 28, "num_attention_heads": 16, "num_key_value_heads": 8,
+         "head_dim": 128} | (c.get("text_config") or {})
+    tied = c.get("tie_word_embeddings", t.get("tie_word_embeddings", True))
+    return encoder_of_chunks(a, t["hidden_size"]) + decoder(t, qk_norm=True, tied=tied)
+
+
+def qwen3_omni_moe_thinker(c):
+    a = {"d_model": 1280, "encoder_ffn_dim": 5120, "encoder_layers": 32, "num_mel_bins": 128, "downsample_hidden_size": 480} | (c.get("audio_config") or {})
+    encoder = encoder_of_chunks(a, c["text_config"]["hidden_size"])
     text = {"num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 768} | c["text_config"]
     return encoder + qwen3_vl(c | {"model_type": "qwen3_vl_moe", "text_config": text})
 
@@ -2223,7 +2237,7 @@ FAMILIES = {
     "instructblip": instructblip, "instructblipvideo": instructblip, "parakeet_ctc": parakeet_ctc, "got_ocr2": got_ocr2, "florence2": florence2,
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
     "granite_speech": granite_speech, "idefics2": idefics2, "voxtral_realtime": voxtral_realtime, "janus": janus, "modernvbert": modernvbert, "ovis2": ovis2, "perception_lm": perception_lm, "video_llama_3": video_llama_3, "videollama3_qwen2": video_llama_3, "video_llava": video_llava,
-    "vipllava": vipllava, "exaone4_5": exaone4_5, "glm_ocr": glm_ocr, "glmasr": glmasr, "lighton_ocr": lighton_ocr, "musicflamingo": audioflamingo3, "qianfan_ocr": qianfan_ocr, "hunyuan_vl": hunyuan_vl, "dots_ocr": dots_ocr, "phi3_v": phi3_v, "gemma3n": gemma3n,
+    "vipllava": vipllava, "exaone4_5": exaone4_5, "glm_ocr": glm_ocr, "glmasr": glmasr, "lighton_ocr": lighton_ocr, "musicflamingo": audioflamingo3, "qianfan_ocr": qianfan_ocr, "hunyuan_vl": hunyuan_vl, "qwen3_asr": qwen3_asr, "dots_ocr": dots_ocr, "phi3_v": phi3_v, "gemma3n": gemma3n,
     "aria": aria, "audioflamingo3": audioflamingo3, "deepseek_vl": deepseek_vl, "deepseek_vl_v2": deepseek_with_images, "paddleocr_vl": paddleocr_vl, "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm46v": glm4v, "glmga": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl, "qwen2_5_omni": qwen2_5_omni, "qwen3_omni_moe": qwen3_omni_moe, "qwen3_omni_moe_thinker": qwen3_omni_moe_thinker, "qwen2_5_omni_thinker": qwen2_5_omni_thinker, "internvl_chat": internvl_chat,
     "kimi_k25": kimi_k25, "kimi_vl": kimi_vl, "minicpmv": minicpmv, "molmo": molmo,
     "llava_next": llava_next, "llava_next_video": llava_next, "mistral3": mistral3, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,

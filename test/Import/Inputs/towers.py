@@ -646,6 +646,14 @@ def draw_dots_ocr(draw):
                                      "post_norm": draw.random() < 0.5}}
 
 
+def draw_qwen3_asr(draw):
+    text = draw_text(draw) | {"head_dim": draw.choice([8, 24]), "tie_word_embeddings": draw.random() < 0.5}
+    config = {"text_config": text, "audio_config": {
+        "d_model": 24, "encoder_ffn_dim": draw.randint(3, 99), "encoder_layers": draw.randint(1, 4), "encoder_attention_heads": 3, "num_mel_bins": draw.choice([12, 16]),
+        "max_source_positions": 60, "n_window": 10, "n_window_infer": draw.choice([40, 200]), "downsample_hidden_size": draw.choice([4, 6]), "output_dim": text["hidden_size"]}}
+    return draw.choice([config, {"thinker_config": config}])
+
+
 def draw_phi3_v(draw):
     return draw_text(draw) | {"tie_word_embeddings": draw.random() < 0.5, "embd_layer": {"hd_transform_order": draw.choice(["sub_glb", "glb_sub"])}}
 
@@ -1619,7 +1627,7 @@ DRAWS = {
     "granite_speech": draw_granite_speech, "idefics2": draw_idefics2, "voxtral_realtime": draw_voxtral_realtime, "janus": draw_janus, "modernvbert": draw_modernvbert, "ovis2": draw_ovis2, "perception_lm": draw_perception_lm, "video_llama_3": draw_video_llama_3,
     "video_llava": draw_video_llava, "vipllava": draw_vipllava,
     "exaone4_5": draw_exaone4_5, "glm_ocr": draw_glm_ocr, "glmasr": draw_glmasr, "lighton_ocr": draw_lighton_ocr, "musicflamingo": draw_musicflamingo,
-    "qianfan_ocr": draw_qianfan_ocr, "hunyuan_vl": draw_hunyuan_vl, "dots_ocr": draw_dots_ocr, "phi3_v": draw_phi3_v, "gemma3n": draw_gemma3n,
+    "qianfan_ocr": draw_qianfan_ocr, "hunyuan_vl": draw_hunyuan_vl, "qwen3_asr": draw_qwen3_asr, "dots_ocr": draw_dots_ocr, "phi3_v": draw_phi3_v, "gemma3n": draw_gemma3n,
     "aria": draw_aria, "audioflamingo3": draw_audioflamingo3, "deepseek_vl": draw_deepseek_vl, "deepseek_vl_v2": lambda draw: (draw_deepseek_ocr if draw.random() < 0.5 else draw_deepseek_vl_v2)(draw), "paddleocr_vl": draw_paddleocr_vl, "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm46v": draw_glm46v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
     "internvl": draw_internvl, "internvl_chat": draw_internvl_chat, "qwen2_5_omni": draw_qwen2_5_omni, "qwen2_5_omni_thinker": draw_qwen2_5_omni_thinker,
     "qwen3_omni_moe": draw_qwen3_omni_moe, "qwen3_omni_moe_thinker": draw_qwen3_omni_moe_thinker, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "minicpmv": draw_minicpmv, "molmo": draw_molmo, "llava_next": draw_llava_next, "llava_next_video": lambda draw: draw_llava_next(draw, ("llama", "mistral")), "mistral3": draw_mistral3, "llava_onevision": draw_llava_onevision,
