@@ -39,7 +39,8 @@ class Model:
 
 
 # Mamba: D 64, 128 channels, state 8. Mamba-2: 8 heads of 16, state 32, 2 groups, or one for all.
-# Qwen 3 Next: three layers of Gated DeltaNet and one of attention, whose tokens are exchanged for heads.
+# Qwen 3 Next: three layers of Gated DeltaNet and one of attention, whose tokens are exchanged for heads. xLSTM: 8 heads of 16 and
+# 24, with one value more, and a number of each head.
 MODELS = [
     Model("mamba-2.8b", 4, dict(L=4, D=64, MC=128, MN=8, MR=4, V=64), 128 * 8, [(4, 128)], 0),
     Model("codestral-mamba-7b", 4, dict(L=4, D=64, MH=8, MP=16, MN=32, MG=2, MQ=8, V=64), 8 * 16 * 32,
@@ -49,6 +50,7 @@ MODELS = [
     Model("qwen3-next-80b-a3b", 3, dict(L=4, D=64, H=8, K=4, E=8, R=4, F=16, G=16, X=8, A=2, LK=4, LV=8, EK=16, EL=16,
                                         MQ=8, V=64),
           8 * 16 * 16, [(4, 2 * 4 * 16), (4, 8 * 16)], 0, ["--cp-comm-type=a2a"]),
+    Model("xlstm-7b", 4, dict(L=4, D=64, LV=8, EK=16, EL=24, F=32, MQ=8, V=64), 8 * (16 * 25 + 1), [], 8 * (16 * 25 + 1)),
 ]
 B, S = 4, 128
 
