@@ -69,7 +69,15 @@ stg.block @attend_all(%q: !all, %k: !all, %v: !all) -> !all {
 
 // What the image and the text give, before their output projections.
 stg.block @joint_attention(%x: !stream, %c: !text) -> (!heads, !text_heads) {
-  %q, %k, %v = stg.call @stream_heads(%x) : (!stream) -> (!heads, !heads, !heads)
+  stg.option @rotary_image : bool = false "rotary positions of the image alone"
+  %sq, %sk, %v = stg.call @stream_heads(%x) : (!stream) -> (!heads, !heads, !heads)
+  %q, %k = stg.if @rotary_image -> !heads, !heads {
+    %pq = stg.rope %sq <"rope_q"> : !heads
+    %pk = stg.rope %sk <"rope_k"> : !heads
+    stg.yield %pq, %pk : !heads, !heads
+  } else {
+    stg.yield %sq, %sk : !heads, !heads
+  }
   %tq, %tk, %tv = stg.call @stream_heads(%c) {prefix = "text_"} : (!text) -> (!text_heads, !text_heads, !text_heads)
   %aq = stg.concat dim 1 ordered %q, %tq : !heads, !text_heads -> !all
   %ak = stg.concat dim 1 ordered %k, %tk : !heads, !text_heads -> !all
@@ -162,6 +170,23 @@ stg.block @joint_layer_without_reader(%x: !stream, %c: !text, %e: !row) -> !stre
   stg.return %y : !stream
 }
 
+// A feed-forward network beside attention, with one output projection of both.
+stg.block @one_output(%n: !stream, %a: !heads) -> !stream {
+  %w1 = stg.param "fc1" : !stg.tensor<[D, F], bf16>
+  %u = stg.einsum "bsd,df->bsf" %n, %w1 : !stream, !stg.tensor<[D, F], bf16>
+  %b1 = stg.param "fc1_bias" : !stg.tensor<[F], bf16>
+  %ub = stg.bias_add %u, %b1 : !stg.tensor<[B, S, F], bf16>, !stg.tensor<[F], bf16>
+  %h = stg.activation gelu %ub <"gelu"> : !stg.tensor<[B, S, F], bf16>
+  %wa = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
+  %oa = stg.einsum "bshe,hed->bsd" %a, %wa : !heads, !stg.tensor<[H, E, D], bf16>
+  %wf = stg.param "fc2" : !stg.tensor<[F, D], bf16>
+  %of = stg.einsum "bsf,fd->bsd" %h, %wf : !stg.tensor<[B, S, F], bf16>, !stg.tensor<[F, D], bf16>
+  %s = stg.add %oa, %of <"parallel"> : !stream, !stream
+  %bo = stg.param "o_bias" : !vector
+  %o = stg.bias_add %s, %bo : !stream, !vector
+  stg.return %o : !stream
+}
+
 // Attention and a feed-forward network side by side, with one adaptive norm and one gate, and
 // with one output projection of both.
 stg.block @single_layer(%x: !stream, %e: !row) -> !stream {
@@ -177,18 +202,7 @@ stg.block @single_layer(%x: !stream, %e: !row) -> !stream {
     stg.yield %q, %k : !heads, !heads
   }
   %a, %lse = stg.attention none %qr, %kr, %v : !heads, !heads, !heads
-  %w1 = stg.param "fc1" : !stg.tensor<[D, F], bf16>
-  %u = stg.einsum "bsd,df->bsf" %n, %w1 : !stream, !stg.tensor<[D, F], bf16>
-  %b1 = stg.param "fc1_bias" : !stg.tensor<[F], bf16>
-  %ub = stg.bias_add %u, %b1 : !stg.tensor<[B, S, F], bf16>, !stg.tensor<[F], bf16>
-  %h = stg.activation gelu %ub <"gelu"> : !stg.tensor<[B, S, F], bf16>
-  %wa = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
-  %oa = stg.einsum "bshe,hed->bsd" %a, %wa : !heads, !stg.tensor<[H, E, D], bf16>
-  %wf = stg.param "fc2" : !stg.tensor<[F, D], bf16>
-  %of = stg.einsum "bsf,fd->bsd" %h, %wf : !stg.tensor<[B, S, F], bf16>, !stg.tensor<[F, D], bf16>
-  %s = stg.add %oa, %of <"parallel"> : !stream, !stream
-  %bo = stg.param "o_bias" : !vector
-  %o = stg.bias_add %s, %bo : !stream, !vector
+  %o = stg.call @one_output(%n, %a) : (!stream, !heads) -> !stream
   %y = stg.call @gated_sum(%x, %o, %gate) {part = "layer"} : (!stream, !stream, !row) -> !stream
   stg.return %y : !stream
 }

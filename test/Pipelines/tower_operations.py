@@ -199,6 +199,21 @@ def one_modulation(h, f, L, S, T, inputs, outputs, width, sizes=0):
     return L * layer + ends + sizes
 
 
+def one_stream(h, L, S, T, channels, width, wide):
+    """CogVideoX: all tokens share the matrices of a layer, and see each other; two times six vectors
+    of a sample, which are made of `wide` numbers."""
+    layer = 24 * (S + T) * h**2 + 4 * (S + T)**2 * h + 2 * 12 * wide * h
+    return L * layer + 2 * S * channels * h * 2 + 2 * T * width * h + 2 * (h * wide + wide**2) + 4 * wide * h
+
+
+def two_streams_then_one(h, L, singles, refiners, S, T, channels, width, pooled):
+    """HunyuanVideo: layers of two streams and of one, behind layers of the text, which two gates of a sample let through."""
+    single = 24 * (S + T) * h**2 + 4 * (S + T)**2 * h + 2 * 3 * h**2
+    refiner = 24 * T * h**2 + 4 * T**2 * h + 2 * 2 * h**2
+    conditions = 2 * (256 * h + h * h) * 2 + 2 * (width * h + h * h) + 2 * (pooled * h + h * h)
+    return two_streams(h, L, S, T, channels, width) + singles * single + refiners * refiner + conditions
+
+
 def samples(L, S, h, f, C=512, window=128, groups=16):
     """Seven convolutions, each of all channels but the first, a matrix, a frame for those that are
     hidden, a convolution of groups over frames, which gives one frame more, and layers."""
@@ -761,6 +776,9 @@ def main():
         "mvp-large": two_stacks(1024, 1024, 1024, 16, 16, 64, 50267, 12, 12) + 24 * 4 * 1024 * 1024 * 4096,
         "qwen-image": two_streams(3072, 60, 4096, 512, 64, 3584),
         "wan2.1-t2v-1.3b": one_modulation(1536, 8960, 30, 32760, 512, 64, 64, 4096),
+        "cogvideox-2b": one_stream(1920, 30, 13 * 30 * 45, 226, 64, 4096, 512),
+        "hunyuanvideo": two_streams_then_one(3072, 20, 40, 2, 118800, 256, 64, 4096, 768),
+        "ltx-video-2b": one_modulation(2048, 8192, 28, 7392, 128, 128, 128, 4096),
         "pixart-alpha-xl-2-512": one_modulation(1152, 4608, 28, 1024, 120, 16, 32, 4096),
         "pixart-alpha-xl-2-1024": one_modulation(1152, 4608, 28, 4096, 120, 16, 32, 4096, 2 * 3 * (256 * third + third**2)),
         "vit-b-16": vit(768, 12, 197, 1000, 16),

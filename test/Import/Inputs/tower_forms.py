@@ -1413,6 +1413,48 @@ def pixart(c):
     return total + c.get("num_layers", 28) * layer + 2 * D + linear(D, 4 * given)
 
 
+def perceptron(inputs, hidden, outputs, bias=True):
+    return linear(inputs, hidden, bias) + linear(hidden, outputs, bias)
+
+
+def cogvideox(c):
+    """All tokens share matrices and two LayerNorms in a layer, with six vectors for each; heads have LayerNorms."""
+    D, E = width(c, 30, 64), c.get("attention_head_dim", 64)
+    steps, wide = c.get("patch_size_t"), c.get("time_embed_dim", 512)
+    volume = c.get("patch_size", 2) ** 2 * (steps or 1)
+    affine = norm(D) if c.get("norm_elementwise_affine", True) else 0
+    total = linear(c.get("in_channels", 16) * volume, D, bool(steps) or c.get("patch_bias", True)) + linear(c.get("text_embed_dim", 4096), D)
+    total += perceptron(D, wide, wide) + (perceptron(wide, wide, wide) if c.get("ofs_embed_dim") else 0)
+    layer = 2 * (linear(wide, 6 * D) + affine) + linear(D, 3 * D, c.get("attention_bias", True)) + linear(D, D) + 2 * norm(E)
+    layer += perceptron(D, 4 * D, D)
+    return total + c.get("num_layers", 30) * layer + 2 * affine + linear(wide, 2 * D) + linear(D, volume * c.get("out_channels", 16))
+
+
+def hunyuan_video(c):
+    """FLUX for a video, and layers of the text alone, which have two norms with weights and two gates."""
+    D, E, ratio = width(c, 24, 128), c.get("attention_head_dim", 128), c.get("mlp_ratio", 4.0)
+    F, channels, words = int(D * ratio), c.get("in_channels", 16), c.get("text_embed_dim", 4096)
+    volume = c.get("patch_size", 2) ** 2 * c.get("patch_size_t", 1)
+    total = linear(channels * volume, D) + 2 * features(256, D) + features(words, D) + features(c.get("pooled_projection_dim", 768), D) + linear(words, D)
+    total += features(256, D) if c.get("guidance_embeds", True) else 0
+    attention = linear(D, 3 * D) + linear(D, D)
+    total += c.get("num_refiner_layers", 2) * (attention + 2 * norm(D) + perceptron(D, 4 * D, D) + linear(D, 2 * D))
+    total += 2 * c.get("num_layers", 20) * (attention + 2 * E + perceptron(D, F, D) + linear(D, 6 * D))
+    total += c.get("num_single_layers", 40) * (linear(D, 3 * D) + 2 * E + linear(D, F) + linear(D + F, D) + linear(D, 3 * D))
+    given = c["out_channels"] or channels if "out_channels" in c else 16
+    return total + linear(D, 2 * D) + linear(D, volume * given)
+
+
+def ltx_video(c):
+    """Wan's layers, without a norm before attention to the text; the others may have weights."""
+    D, channels = width(c, 32, 64), c.get("in_channels", 128)
+    attention = linear(D, 3 * D, c.get("attention_bias", True)) + linear(D, D, c.get("attention_out_bias", True)) + 2 * D
+    layer = 2 * attention + perceptron(D, 4 * D, D) + 6 * D + (2 * D if c.get("norm_elementwise_affine") else 0)
+    total = linear(channels, D) + linear(c.get("caption_channels", 4096), D) + linear(D, D) + features(256, D) + linear(D, 6 * D)
+    given = c["out_channels"] or channels if "out_channels" in c else 128
+    return total + c.get("num_layers", 28) * layer + 2 * D + linear(D, given)
+
+
 def switch_transformers(c):
     """T5 with two matrices; X networks and a router in place of one, every so many layers."""
     c = {"d_model": 768, "num_layers": 12, "num_decoder_layers": 12, "num_heads": 12, "d_ff": 2048, "num_experts": 8,
@@ -2192,6 +2234,7 @@ FAMILIES = {
     # Diffusion.
     "DiTTransformer2DModel": dit, "FluxTransformer2DModel": flux, "PixArtTransformer2DModel": pixart,
     "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan,
+    "CogVideoXTransformer3DModel": cogvideox, "HunyuanVideoTransformer3DModel": hunyuan_video, "LTXVideoTransformer3DModel": ltx_video,
 }
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 410
+RUNS = 416
 
 
 def draw_encoder(draw):
@@ -1108,6 +1108,28 @@ def draw_pixart(draw):
                     "use_additional_conditions": draw.choice([None, True, False])}
 
 
+def draw_cogvideox(draw):
+    is_rotary = draw.random() < 0.5
+    return draw_diffusion(draw) | {
+        "out_channels": draw.choice([3, 8]), "time_embed_dim": 20, "ofs_embed_dim": draw.choice([None, 20]), "text_embed_dim": 24, "sample_width": 4, "sample_height": 8,
+        "sample_frames": draw.choice([1, 9]), "patch_size_t": draw.choice([None, 2]), "max_text_seq_length": draw.randint(1, 20),
+        "attention_bias": draw.random() < 0.5, "norm_elementwise_affine": draw.random() < 0.5, "patch_bias": draw.random() < 0.5,
+        "use_rotary_positional_embeddings": is_rotary, "use_learned_positional_embeddings": is_rotary and draw.random() < 0.5}
+
+
+def draw_hunyuan_video(draw):
+    return draw_diffusion(draw) | {
+        "out_channels": draw.choice([3, None]), "num_single_layers": draw.randint(1, 4), "num_refiner_layers": draw.randint(1, 3), "mlp_ratio": draw.choice([2.5, 4.0]),
+        "patch_size_t": draw.choice([1, 2]), "guidance_embeds": draw.random() < 0.5, "text_embed_dim": 24, "pooled_projection_dim": 20}
+
+
+def draw_ltx_video(draw):
+    sizes = draw_diffusion(draw)
+    return sizes | {
+        "cross_attention_dim": sizes["num_attention_heads"] * sizes["attention_head_dim"], "caption_channels": 24, "attention_bias": draw.random() < 0.5,
+        "attention_out_bias": draw.random() < 0.5, "norm_elementwise_affine": draw.random() < 0.5}
+
+
 def draw_wav2vec2(draw, prefix="Wav2Vec2"):
     sizes = draw_encoder(draw)
     del sizes["max_position_embeddings"]
@@ -1600,6 +1622,7 @@ DRAWS = {
     "DiTTransformer2DModel": draw_dit, "FluxTransformer2DModel": draw_flux, "PixArtTransformer2DModel": draw_pixart,
     "QwenImageTransformer2DModel": draw_qwen_image, "SD3Transformer2DModel": draw_sd3,
     "WanTransformer3DModel": draw_wan,
+    "CogVideoXTransformer3DModel": draw_cogvideox, "HunyuanVideoTransformer3DModel": draw_hunyuan_video, "LTXVideoTransformer3DModel": draw_ltx_video,
 }
 
 
