@@ -606,6 +606,15 @@ CONFIGS = {
                                        "out_channels": 4, "text_embed_dim": 32, "pooled_projection_dim": 24},
     "LTXVideoTransformer3DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "in_channels": 8, "out_channels": 8,
                                    "cross_attention_dim": 64, "caption_channels": 32},
+    "Flux2Transformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 4, "num_single_layers": 4, "in_channels": 8,
+                                "joint_attention_dim": 32},
+    "Lumina2Transformer2DModel": {"sample_size": 8, "in_channels": 4, "hidden_size": 64, "num_layers": 4, "num_attention_heads": 8, "num_kv_heads": 4,
+                                  "multiple_of": 32, "cap_feat_dim": 32},
+    "ZImageTransformer2DModel": {"in_channels": 4, "dim": 96, "n_layers": 4, "n_heads": 8, "n_kv_heads": 8, "cap_feat_dim": 32},
+    "AuraFlowTransformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_mmdit_layers": 4, "num_single_dit_layers": 4, "sample_size": 8,
+                                   "joint_attention_dim": 32, "caption_projection_dim": 64, "pos_embed_max_size": 36},
+    "MochiTransformer3DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "pooled_projection_dim": 48, "in_channels": 4,
+                                "text_embed_dim": 32, "max_sequence_length": 16},
     "WanTransformer3DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "in_channels": 4, "out_channels": 4, "text_dim": 32,
                               "ffn_dim": 96},
     "wav2vec2": SOUND | {"architectures": ["Wav2Vec2ForCTC"], "feat_extract_norm": "layer", "do_stable_layer_norm": True},
@@ -645,7 +654,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "marian", "megatron-bert", "pegasus", "plbart", "umt5", "audio-spectrogram-transformer", "aya_vision",
               "clip_text_model", "cohere2_vision", "deit", "idefics3", "ijepa", "aimv2_vision_model", "internvl", "internvl_chat", "llava_next", "llava_onevision",
               "paligemma", "PixArtTransformer2DModel", "qwen2_audio", "qwen3_5", "qwen3_5_moe", "qwen3_omni_moe", "qwen3_vl", "qwen3_vl_moe", "QwenImageTransformer2DModel",
-              "siglip_vision_model", "smolvlm", "voxtral", "WanTransformer3DModel", "CogVideoXTransformer3DModel", "HunyuanVideoTransformer3DModel", "LTXVideoTransformer3DModel", "glm4v", "glm4v_moe", "kimi_k25", "kimi_vl", "nllb-moe",
+              "siglip_vision_model", "smolvlm", "voxtral", "WanTransformer3DModel", "CogVideoXTransformer3DModel", "HunyuanVideoTransformer3DModel", "LTXVideoTransformer3DModel", "Flux2Transformer2DModel", "Lumina2Transformer2DModel", "ZImageTransformer2DModel", "AuraFlowTransformer2DModel", "MochiTransformer3DModel", "glm4v", "glm4v_moe", "kimi_k25", "kimi_vl", "nllb-moe",
               "switch_transformers", "t5gemma", "mllama", "data2vec-audio", "hubert", "unispeech",
               "wav2vec2", "ernie_m", "layoutlm", "markuplm", "vision-encoder-decoder", "vilt", "lfm2_vl", "musicgen_decoder", "blip-2", "fuyu", "moonshine", "videomae", "vit_mae", "yolos",
               "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
@@ -660,7 +669,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
 PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip", "clap")
 # What is made of parameters alone, such as heads of relative positions, or of a condition of the whole batch, each rank makes for
 # what it has at a time.
-OF_PARAMETERS = ("deberta", "deberta-v2", "parakeet_ctc", "swinv2", "voxtral_realtime", "wav2vec2-conformer", "xlnet")
+OF_PARAMETERS = ("deberta", "deberta-v2", "parakeet_ctc", "swinv2", "voxtral_realtime", "wav2vec2-conformer", "xlnet", "MochiTransformer3DModel")
 # The first layer reads zeros, whose gradient nothing needs: where the layer is replayed, it is made.
 FROM_ZEROS = ("detr",)
 BATCH = 16

@@ -18,6 +18,7 @@ stg.symbol @TD "features of a time step"
 stg.symbol @Y "classes, with one for none"
 stg.symbol @C "width of what is projected"
 stg.symbol @DC = D "width of what a sample is conditioned on"
+stg.symbol @DM = D "width between the matrices of features"
 stg.symbol @NV "vectors that are made together"
 stg.symbol @PO "elements of a patch that is given"
 
@@ -61,6 +62,21 @@ stg.block @project_features(%x: !features) -> !row {
   } else {
     stg.yield %p2 : !row
   }
+  stg.return %y2 : !row
+}
+
+// The same through another width.
+stg.block @project_features_between(%x: !features) -> !row {
+  stg.option @prefix : string = "time_" "before the names of parameters and ops"
+  %w1 = stg.param "{prefix}proj1" : !stg.tensor<[C, _ = DM], bf16>
+  %p1 = stg.einsum "bc,cm->bm" %x, %w1 : !features, !stg.tensor<[C, _ = DM], bf16>
+  %b1 = stg.param "{prefix}bias1" : !stg.tensor<[_ = DM], bf16>
+  %y1 = stg.bias_add %p1, %b1 : !stg.tensor<[B, _ = DM], bf16>, !stg.tensor<[_ = DM], bf16>
+  %a = stg.activation silu %y1 <"{prefix}silu"> : !stg.tensor<[B, _ = DM], bf16>
+  %w2 = stg.param "{prefix}proj2" : !stg.tensor<[_ = DM, D], bf16>
+  %p2 = stg.einsum "bm,md->bd" %a, %w2 : !stg.tensor<[B, _ = DM], bf16>, !stg.tensor<[_ = DM, D], bf16>
+  %b2 = stg.param "{prefix}bias2" : !vector
+  %y2 = stg.bias_add %p2, %b2 : !row, !vector
   stg.return %y2 : !row
 }
 
@@ -232,6 +248,22 @@ stg.block @gated_sum(%x: !stream, %out: !stream, %gate: !row) -> !stream {
   stg.option @part : string "name of the part of the layer"
   %g = stg.mul_along %out, %gate {dims = array<i64: 0, 2>} <"{part}_gated"> : !stream, !row
   %y = stg.add %x, %g <"{part}_residual"> : !stream, !stream
+  stg.return %y : !stream
+}
+
+// The same behind a RMSNorm of what the part has made, with the tanh of the gate.
+stg.block @tanh_gated_sum(%x: !stream, %out: !stream, %gate: !row) -> !stream {
+  stg.option @part : string "name of the part of the layer"
+  stg.option @norms_weighted : bool = true "weights of norms behind parts of a layer"
+  %n = stg.if @norms_weighted -> !stream {
+    %w = stg.call @norm(%out) {name = "{part}_output_norm", norm = "rms"} : (!stream) -> !stream
+    stg.yield %w : !stream
+  } else {
+    %w = stg.call @norm(%out) {name = "{part}_output_norm", norm = "rms_bare"} : (!stream) -> !stream
+    stg.yield %w : !stream
+  }
+  %t = stg.activation tanh %gate <"{part}_gate_tanh"> : !row
+  %y = stg.call @gated_sum(%x, %n, %t) : (!stream, !stream, !row) -> !stream
   stg.return %y : !stream
 }
 

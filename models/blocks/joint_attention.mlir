@@ -27,10 +27,17 @@ stg.symbol @F "feed-forward size"
 stg.block @stream_heads(%x: !stream) -> (!heads, !heads, !heads) {
   stg.option @prefix : string = "" "before the names of parameters and ops"
   stg.option @qk_norm : bool = false "RMSNorm of each query and key head"
+  stg.option @head_norm_bare : bool = false "LayerNorm without weight and bias of each query and key head"
+  stg.option @stream_bias : bool = true "biases of heads and of the output"
   %w = stg.param "{prefix}qkv_proj" : !stg.tensor<[D, 3*H, E], bf16>
   %p = stg.einsum "bsd,dhe->bshe" %x, %w : !stream, !stg.tensor<[D, 3*H, E], bf16>
-  %b = stg.param "{prefix}qkv_bias" : !stg.tensor<[3*H, E], bf16>
-  %y = stg.bias_add %p, %b : !stg.tensor<[B, S, 3*H, E], bf16>, !stg.tensor<[3*H, E], bf16>
+  %y = stg.if @stream_bias -> !stg.tensor<[B, S, 3*H, E], bf16> {
+    %b = stg.param "{prefix}qkv_bias" : !stg.tensor<[3*H, E], bf16>
+    %z = stg.bias_add %p, %b : !stg.tensor<[B, S, 3*H, E], bf16>, !stg.tensor<[3*H, E], bf16>
+    stg.yield %z : !stg.tensor<[B, S, 3*H, E], bf16>
+  } else {
+    stg.yield %p : !stg.tensor<[B, S, 3*H, E], bf16>
+  }
   %q, %k, %v = stg.split dim 2 %y : !stg.tensor<[B, S, 3*H, E], bf16> -> !heads, !heads, !heads
   %qn, %kn = stg.if @qk_norm -> !heads, !heads {
     %wq = stg.param "{prefix}q_norm" : !head
@@ -39,17 +46,30 @@ stg.block @stream_heads(%x: !stream) -> (!heads, !heads, !heads) {
     %nk, %rk = stg.rms_norm %k, %wk : !heads, !head
     stg.yield %nq, %nk : !heads, !heads
   } else {
-    stg.yield %q, %k : !heads, !heads
+    %bq, %bk = stg.if @head_norm_bare -> !heads, !heads {
+      %nq, %meanq, %rq = stg.layer_norm %q <"{prefix}q_norm"> : !heads
+      %nk, %meank, %rk = stg.layer_norm %k <"{prefix}k_norm"> : !heads
+      stg.yield %nq, %nk : !heads, !heads
+    } else {
+      stg.yield %q, %k : !heads, !heads
+    }
+    stg.yield %bq, %bk : !heads, !heads
   }
   stg.return %qn, %kn, %v : !heads, !heads, !heads
 }
 
 stg.block @stream_output(%a: !heads) -> !stream {
   stg.option @prefix : string = "" "before the names of parameters and ops"
+  stg.option @stream_bias : bool = true "biases of heads and of the output"
   %w = stg.param "{prefix}o_proj" : !stg.tensor<[H, E, D], bf16>
   %o = stg.einsum "bshe,hed->bsd" %a, %w : !heads, !stg.tensor<[H, E, D], bf16>
-  %b = stg.param "{prefix}o_bias" : !vector
-  %y = stg.bias_add %o, %b : !stream, !vector
+  %y = stg.if @stream_bias -> !stream {
+    %b = stg.param "{prefix}o_bias" : !vector
+    %z = stg.bias_add %o, %b : !stream, !vector
+    stg.yield %z : !stream
+  } else {
+    stg.yield %o : !stream
+  }
   stg.return %y : !stream
 }
 
@@ -91,8 +111,15 @@ stg.block @joint_attention(%x: !stream, %c: !text) -> (!heads, !text_heads) {
 stg.block @adaptive_feed_forward(%x: !stream, %scale: !row, %shift: !row, %gate: !row) -> !stream {
   stg.option @part : string "name of the part of the layer"
   stg.option @prefix : string = "" "before the names of parameters and ops"
+  stg.option @gated : bool = false "gate and up, or one matrix"
   %n = stg.call @modulated(%x, %scale, %shift) : (!stream, !row, !row) -> !stream
-  %f = stg.call @plain_feed_forward(%n) <"{part}"> : (!stream) -> !stream
+  %f = stg.if @gated -> !stream {
+    %g = stg.call @gated_feed_forward(%n) <"{part}"> : (!stream) -> !stream
+    stg.yield %g : !stream
+  } else {
+    %p = stg.call @plain_feed_forward(%n) <"{part}"> : (!stream) -> !stream
+    stg.yield %p : !stream
+  }
   %y = stg.call @gated_sum(%x, %f, %gate) : (!stream, !stream, !row) -> !stream
   stg.return %y : !stream
 }

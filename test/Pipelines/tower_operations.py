@@ -214,6 +214,35 @@ def two_streams_then_one(h, L, singles, refiners, S, T, channels, width, pooled)
     return two_streams(h, L, S, T, channels, width) + singles * single + refiners * refiner + conditions
 
 
+def gated_streams(h, f, N, vectors):
+    """A layer of N tokens with a gated network, and so many vectors of a sample."""
+    return N * (8 * h**2 + 6 * h * f) + 4 * N**2 * h + 2 * vectors * h**2
+
+
+def shared_vectors(h, f, L, S, T, channels, width):
+    """FLUX.2: layers of two streams and of one cost the same, and fifteen vectors are made once."""
+    ends = 2 * S * channels * h * 2 + 2 * T * width * h + 2 * 2 * (256 * h + h * h) + 4 * h**2
+    return L * gated_streams(h, f, S + T, 0) + 2 * 15 * h**2 + ends
+
+
+def scaled_layers(h, f, keys, L, refiners, S, T, channels, width, wide, steps):
+    """Lumina 2 and Z-Image: layers of a text, of an image, and of both; four vectors, made of `wide` numbers."""
+    def layer(N):
+        return N * (4 * h**2 + 4 * h * keys + 6 * h * f) + 4 * N**2 * h
+
+    layers = L * layer(S + T) + refiners * (layer(S) + layer(T)) + (L + refiners) * 2 * 4 * wide * h
+    return layers + 2 * S * channels * h + 2 * T * width * h + steps + 2 * wide * h + 2 * (S + T) * h * channels
+
+
+def asymmetric(h, f, w, wf, L, S, T, channels, width):
+    """Mochi: a text of its own width, nothing of which is made in the last layer; a row of it that reads T + 1 rows."""
+    layer = S * (8 * h**2 + 6 * h * f) + 4 * (S + T)**2 * h + 2 * 4 * h**2 + T * 6 * w * h
+    more = T * (2 * w * h + 6 * w * wf) + 2 * 4 * h * w
+    pool = 2 * (T + 1) * 2 * width**2 + 2 * width**2 + 4 * (T + 1) * width + 2 * width * h
+    ends = 2 * S * channels * h * 2 + 2 * T * width * w + pool + 2 * (256 * h + h * h) + 4 * h**2 + 2 * S * 3 * h // 2
+    return L * layer + (L - 1) * more + 2 * h * w + ends
+
+
 def samples(L, S, h, f, C=512, window=128, groups=16):
     """Seven convolutions, each of all channels but the first, a matrix, a frame for those that are
     hidden, a convolution of groups over frames, which gives one frame more, and layers."""
@@ -779,6 +808,13 @@ def main():
         "cogvideox-2b": one_stream(1920, 30, 13 * 30 * 45, 226, 64, 4096, 512),
         "hunyuanvideo": two_streams_then_one(3072, 20, 40, 2, 118800, 256, 64, 4096, 768),
         "ltx-video-2b": one_modulation(2048, 8192, 28, 7392, 128, 128, 128, 4096),
+        "flux.2-dev": shared_vectors(6144, 18432, 8 + 48, 4096, 512, 128, 15360),
+        "lumina-image-2.0": scaled_layers(2304, 9216, 768, 26, 2, 4096, 256, 64, 2304, 1024, 2 * (256 * 1024 + 1024**2)),
+        "z-image": scaled_layers(3840, 10240, 3840, 30, 2, 4096, 512, 64, 2560, 256, 2 * (256 * 1024 + 1024 * 256)),
+        # Eight tokens of the text are learned.
+        "auraflow": 4 * gated_streams(3072, 8192, 1024 + 264, 12) + 32 * gated_streams(3072, 8192, 1024 + 264, 6)
+        + 2 * 1024 * 16 * 3072 * 2 + 2 * 256 * 2048 * 3072 + 2 * (256 * 3072 + 3072**2) + 4 * 3072**2,
+        "mochi-1-preview": asymmetric(3072, 8192, 1536, 4096, 48, 44520, 256, 48, 4096),
         "pixart-alpha-xl-2-512": one_modulation(1152, 4608, 28, 1024, 120, 16, 32, 4096),
         "pixart-alpha-xl-2-1024": one_modulation(1152, 4608, 28, 4096, 120, 16, 32, 4096, 2 * 3 * (256 * third + third**2)),
         "vit-b-16": vit(768, 12, 197, 1000, 16),

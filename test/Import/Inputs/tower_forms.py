@@ -1455,6 +1455,67 @@ def ltx_video(c):
     return total + c.get("num_layers", 28) * layer + 2 * D + linear(D, given)
 
 
+def flux2(c):
+    """Nothing has a bias; fifteen vectors of a sample are made once; networks have a gate."""
+    D, E, channels = width(c, 48, 128), c.get("attention_head_dim", 128), c.get("in_channels", 128)
+    F, steps = int(D * c.get("mlp_ratio", 3.0)), c.get("timestep_guidance_channels", 256)
+    total = D * (channels + c.get("joint_attention_dim", 15360) + 15 * D) + (2 if c.get("guidance_embeds", True) else 1) * (steps * D + D * D)
+    stream = 4 * D * D + 3 * D * F + 2 * E
+    total += (2 * c.get("num_layers", 8) + c.get("num_single_layers", 48)) * stream
+    return total + 2 * D * D + D * (c.get("out_channels") or channels)
+
+
+def scaled_layers(D, keys, E, F, condition, L, refiners, channels, given, words):
+    """Four norms and two of heads in each layer, four vectors in all but those of a text alone; a norm and a matrix of the text."""
+    layer = 2 * D * D + 2 * D * keys * E + 3 * D * F + 4 * D + 2 * E
+    total = linear(channels, D) + words + linear(words, D) + (L + 2 * refiners) * layer
+    return total + (L + refiners) * linear(condition, 4 * D) + linear(condition, D) + linear(D, given)
+
+
+def lumina2(c):
+    D, heads = c.get("hidden_size", 2304), c.get("num_attention_heads", 24)
+    factor, step, channels = c.get("ffn_dim_multiplier"), c.get("multiple_of", 256), c.get("in_channels", 16)
+    F = -(-int(4 * D * (factor or 1)) // step) * step
+    area, condition = c.get("patch_size", 2) ** 2, min(D, 1024)
+    total = scaled_layers(D, c.get("num_kv_heads", 8), D // heads, F, condition, c.get("num_layers", 26), c.get("num_refiner_layers", 2), area * channels,
+                          area * (c.get("out_channels") or channels), c.get("cap_feat_dim", 1024))
+    return total + features(256, condition)
+
+
+def z_image(c):
+    """Two tokens that fill sequences up, and a time step behind two matrices of 1024."""
+    D, heads, condition = c.get("dim", 3840), c.get("n_heads", 30), min(c.get("dim", 3840), 256)
+    volume = c.get("all_patch_size", [2])[0] ** 2 * c.get("all_f_patch_size", [1])[0] * c.get("in_channels", 16)
+    L, refiners = c.get("n_layers", 30), c.get("n_refiner_layers", 2)
+    total = scaled_layers(D, heads, D // heads, 8 * D // 3, condition, L, refiners, volume, volume, c.get("cap_feat_dim", 2560))
+    total -= 0 if c.get("qk_norm", True) else 2 * (L + 2 * refiners) * (D // heads)
+    return total + perceptron(256, 1024, condition) + 2 * D
+
+
+def auraflow(c):
+    """Biases of patches and of the time step alone; eight tokens and a table of positions."""
+    D, area = width(c, 12, 256), c.get("patch_size", 2) ** 2
+    F = -(-(2 * 4 * D // 3) // 256) * 256
+    total = linear(area * c.get("in_channels", 4), D) + c.get("joint_attention_dim", 2048) * D + features(256, D)
+    total += (c.get("pos_embed_max_size", 1024) + 8) * D
+    stream = 6 * D * D + 4 * D * D + 3 * D * F
+    total += (2 * c.get("num_mmdit_layers", 4) + c.get("num_single_dit_layers", 32)) * stream
+    given = c["out_channels"] or c.get("in_channels", 4) if "out_channels" in c else 4
+    return total + 2 * D * D + D * area * given
+
+
+def mochi(c):
+    """Two widths; four vectors of a sample for each stream, one for the text of the last layer; a pool of the text."""
+    D, E, W, words = width(c, 24, 128), c.get("attention_head_dim", 128), c.get("pooled_projection_dim", 1536), c.get("text_embed_dim", 4096)
+    area, channels, L = c.get("patch_size", 2) ** 2, c.get("in_channels", 12), c.get("num_layers", 48)
+    total = linear(area * channels, D) + linear(words, W) + features(c.get("time_embed_dim", 256), D)
+    total += 3 * linear(words, words) + linear(words, D) + 3 * D // 2
+    image = linear(D, 4 * D) + 3 * D * D + 4 * E + linear(D, D) + 3 * D * (8 * D // 3)
+    text = linear(D, 4 * W) + 3 * W * D + linear(D, W) + 3 * W * (8 * W // 3)
+    total += L * image + (L - 1) * text + linear(D, W) + 3 * W * D
+    return total + linear(D, 2 * D) + linear(D, area * (c.get("out_channels") or channels))
+
+
 def switch_transformers(c):
     """T5 with two matrices; X networks and a router in place of one, every so many layers."""
     c = {"d_model": 768, "num_layers": 12, "num_decoder_layers": 12, "num_heads": 12, "d_ff": 2048, "num_experts": 8,
@@ -2234,6 +2295,8 @@ FAMILIES = {
     # Diffusion.
     "DiTTransformer2DModel": dit, "FluxTransformer2DModel": flux, "PixArtTransformer2DModel": pixart,
     "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan,
+    "Flux2Transformer2DModel": flux2, "Lumina2Transformer2DModel": lumina2, "ZImageTransformer2DModel": z_image,
+    "AuraFlowTransformer2DModel": auraflow, "MochiTransformer3DModel": mochi,
     "CogVideoXTransformer3DModel": cogvideox, "HunyuanVideoTransformer3DModel": hunyuan_video, "LTXVideoTransformer3DModel": ltx_video,
 }
 

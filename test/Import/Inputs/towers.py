@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 416
+RUNS = 426
 
 
 def draw_encoder(draw):
@@ -1130,6 +1130,41 @@ def draw_ltx_video(draw):
         "attention_out_bias": draw.random() < 0.5, "norm_elementwise_affine": draw.random() < 0.5}
 
 
+def draw_flux2(draw):
+    return draw_diffusion(draw) | {
+        "num_single_layers": draw.randint(1, 5), "joint_attention_dim": 24, "timestep_guidance_channels": draw.choice([8, 256]), "mlp_ratio": draw.choice([2.5, 3.0]),
+        "guidance_embeds": draw.random() < 0.5}
+
+
+def draw_lumina2(draw):
+    heads = draw.choice([2, 4])
+    return {
+        "sample_size": 8, "patch_size": draw.choice([1, 2]), "in_channels": 4, "out_channels": draw.choice([None, 3]), "hidden_size": 8 * heads,
+        "num_layers": draw.randint(1, 4), "num_refiner_layers": draw.randint(1, 3), "num_attention_heads": heads, "num_kv_heads": draw.choice([1, 2]),
+        "multiple_of": draw.choice([8, 32]), "ffn_dim_multiplier": draw.choice([None, 0.75]), "cap_feat_dim": 12}
+
+
+def draw_z_image(draw):
+    heads = draw.choice([1, 3])
+    return {
+        "all_patch_size": [draw.choice([1, 2])], "all_f_patch_size": [draw.choice([1, 2])], "in_channels": 4, "dim": 8 * heads, "n_layers": draw.randint(1, 4),
+        "n_refiner_layers": draw.randint(1, 3), "n_heads": heads, "n_kv_heads": 1, "qk_norm": draw.random() < 0.5, "cap_feat_dim": 12}
+
+
+def draw_auraflow(draw):
+    sizes = draw_diffusion(draw)
+    del sizes["num_layers"]
+    return sizes | {
+        "num_mmdit_layers": draw.randint(1, 4), "num_single_dit_layers": draw.randint(1, 4), "sample_size": 8, "joint_attention_dim": 24,
+        "caption_projection_dim": sizes["num_attention_heads"] * sizes["attention_head_dim"], "pos_embed_max_size": draw.choice([16, 40])}
+
+
+def draw_mochi(draw):
+    return draw_diffusion(draw) | {
+        "pooled_projection_dim": draw.choice([12, 20]), "text_embed_dim": draw.choice([16, 24]), "time_embed_dim": draw.choice([8, 256]),
+        "max_sequence_length": draw.randint(1, 20)}
+
+
 def draw_wav2vec2(draw, prefix="Wav2Vec2"):
     sizes = draw_encoder(draw)
     del sizes["max_position_embeddings"]
@@ -1622,6 +1657,8 @@ DRAWS = {
     "DiTTransformer2DModel": draw_dit, "FluxTransformer2DModel": draw_flux, "PixArtTransformer2DModel": draw_pixart,
     "QwenImageTransformer2DModel": draw_qwen_image, "SD3Transformer2DModel": draw_sd3,
     "WanTransformer3DModel": draw_wan,
+    "Flux2Transformer2DModel": draw_flux2, "Lumina2Transformer2DModel": draw_lumina2, "ZImageTransformer2DModel": draw_z_image,
+    "AuraFlowTransformer2DModel": draw_auraflow, "MochiTransformer3DModel": draw_mochi,
     "CogVideoXTransformer3DModel": draw_cogvideox, "HunyuanVideoTransformer3DModel": draw_hunyuan_video, "LTXVideoTransformer3DModel": draw_ltx_video,
 }
 
