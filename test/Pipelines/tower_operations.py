@@ -243,6 +243,32 @@ def asymmetric(h, f, w, wf, L, S, T, channels, width):
     return L * layer + (L - 1) * more + 2 * h * w + ends
 
 
+def sums(h, f, L, S, T, channels, width, size, wide):
+    """Sana: keys times values and one, and queries times their sums; wide heads read the text; 3 x 3 positions of each channel."""
+    layer = S * (8 * h**2 + 2 * 2 * (size + 1) * h + 4 * h * wide + 6 * h * f + 2 * 9 * 2 * f) + T * 4 * h * wide + 4 * S * T * wide
+    ends = 2 * S * channels * h * 2 + 2 * T * (width * h + h * h) + 2 * (256 * h + h * h) + 12 * h**2
+    return L * layer + ends
+
+
+def low_rank(h, f, L, S, T, read, given, width, rank):
+    """Cosmos: three times three vectors of a low rank in each layer."""
+    layer = 8 * S * h**2 + 4 * S**2 * h + 4 * S * h**2 + 4 * T * width * h + 4 * S * T * h + 4 * S * h * f + 3 * 2 * 4 * rank * h
+    return L * layer + 2 * S * (read + given) * h + 2 * 4 * h**2 + 2 * 3 * rank * h
+
+
+def prompted_wan(h, f, L, S, T, I, inputs, outputs, width, known):
+    """Wan with the tokens of an image, which have keys and values of their own."""
+    more = L * (4 * I * h**2 + 4 * S * I * h) + 2 * I * (known**2 + known * h)
+    return one_modulation(h, f, L, S, T, inputs, outputs, width) + more
+
+
+def hinted(h, f, L, hints, S, T, channels, width, given):
+    """Wan VACE: as many layers more as have hints, each with a matrix behind, and another one before the first."""
+    plain = one_modulation(h, f, L, S, T, channels, channels, width)
+    layer = (one_modulation(h, f, L + 1, S, T, channels, channels, width) - plain) * hints
+    return plain + layer + (hints + 1) * 2 * S * h**2 + 2 * S * given * h
+
+
 def samples(L, S, h, f, C=512, window=128, groups=16):
     """Seven convolutions, each of all channels but the first, a matrix, a frame for those that are
     hidden, a convolution of groups over frames, which gives one frame more, and layers."""
@@ -815,6 +841,10 @@ def main():
         "auraflow": 4 * gated_streams(3072, 8192, 1024 + 264, 12) + 32 * gated_streams(3072, 8192, 1024 + 264, 6)
         + 2 * 1024 * 16 * 3072 * 2 + 2 * 256 * 2048 * 3072 + 2 * (256 * 3072 + 3072**2) + 4 * 3072**2,
         "mochi-1-preview": asymmetric(3072, 8192, 1536, 4096, 48, 44520, 256, 48, 4096),
+        "sana-1.6b": sums(2240, 5600, 20, 1024, 300, 32, 2304, 32, 2240),
+        "cosmos-1.0-7b": low_rank(4096, 16384, 28, 56320, 512, 17 * 4, 64, 1024, 256),
+        "wan2.1-i2v-14b": prompted_wan(5120, 13824, 40, 32760, 512, 257, 36 * 4, 64, 4096, 1280),
+        "wan2.1-vace-1.3b": hinted(1536, 8960, 30, 15, 32760, 512, 64, 4096, 96 * 4),
         "pixart-alpha-xl-2-512": one_modulation(1152, 4608, 28, 1024, 120, 16, 32, 4096),
         "pixart-alpha-xl-2-1024": one_modulation(1152, 4608, 28, 4096, 120, 16, 32, 4096, 2 * 3 * (256 * third + third**2)),
         "vit-b-16": vit(768, 12, 197, 1000, 16),

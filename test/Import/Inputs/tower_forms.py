@@ -1398,7 +1398,12 @@ def wan(c):
     layer += norm(D) if c.get("cross_attn_norm", True) else 0
     total = linear(volume * channels, D) + linear(c.get("text_dim", 4096), D) + linear(D, D)
     total += features(c.get("freq_dim", 256), D) + linear(D, 6 * D)
-    return total + c.get("num_layers", 40) * layer + 2 * D + linear(D, volume * (c.get("out_channels") or channels))
+    if c.get("image_dim"):
+        # Keys and values of an image, keys with a norm; what becomes of its tokens.
+        layer += linear(D, 2 * D) + D
+        known = c["image_dim"]
+        total += norm(known) + linear(known, known) + linear(known, D) + norm(D) + (c.get("pos_embed_seq_len") or 0) * known
+    return total + c.get("num_layers", 40) * layer + 2 * D + linear(D, volume * (c.get("out_channels", 16) or channels))
 
 
 def pixart(c):
@@ -1514,6 +1519,42 @@ def mochi(c):
     text = linear(D, 4 * W) + 3 * W * D + linear(D, W) + 3 * W * (8 * W // 3)
     total += L * image + (L - 1) * text + linear(D, W) + 3 * W * D
     return total + linear(D, 2 * D) + linear(D, area * (c.get("out_channels") or channels))
+
+
+def wan_vace(c):
+    """Wan, and as many layers more as have hints, each with a matrix behind, one with another one before."""
+    c = {"num_layers": 40, "vace_layers": [0, 5, 10, 15, 20, 25, 30, 35]} | c
+    D, hints, plain = width(c, 40, 128), len(c["vace_layers"]), wan(c)
+    layer = (wan(c | {"num_layers": c["num_layers"] + 1}) - plain) * hints
+    volume = 1
+    for side in c.get("patch_size", [1, 2, 2]):
+        volume *= side
+    return plain + layer + (hints + 1) * linear(D, D) + linear(c.get("vace_in_channels", 96) * volume, D)
+
+
+def sana(c):
+    """Wan's modulation; attention with heads of its own size to the text, and a convolution of each of 2F channels."""
+    D, channels = width(c, 70, 32), c.get("in_channels", 32)
+    F, W = int(c.get("mlp_ratio", 2.5) * D), c.get("num_cross_attention_heads", 20) * c.get("cross_attention_head_dim", 112)
+    area = c.get("patch_size", 1) ** 2
+    layer = linear(D, 3 * D, c.get("attention_bias", False)) + linear(D, D) + linear(D, 3 * W) + linear(W, D) + 6 * D
+    layer += linear(D, 2 * F) + linear(9, 2 * F) + F * D + (2 * D + 2 * W if c.get("qk_norm") else 0)
+    total = linear(area * channels, D) + features(256, D) + linear(D, 6 * D) + features(c.get("caption_channels", 2304), D) + D
+    total += features(256, D) if c.get("guidance_embeds") else 0
+    given = c["out_channels"] or channels if "out_channels" in c else 32
+    return total + c.get("num_layers", 20) * layer + 2 * D + linear(D, area * given)
+
+
+def cosmos(c):
+    """Nothing has a bias; three times three vectors of a low rank in each layer, and four norms of heads."""
+    D, E, R, words = width(c, 32, 128), c.get("attention_head_dim", 128), c.get("adaln_lora_dim", 256), c.get("text_embed_dim", 1024)
+    F, sides = int(D * c.get("mlp_ratio", 4.0)), c.get("patch_size", [1, 2, 2])
+    volume = sides[0] * sides[1] * sides[2]
+    layer = 3 * (D * R + 3 * R * D) + 4 * D * D + 2 * D * D + 2 * words * D + 4 * E + 2 * D * F
+    total = (c.get("in_channels", 16) + c.get("concat_padding_mask", True)) * volume * D + 4 * D * D + D
+    if c.get("extra_pos_embed_type", "learnable"):
+        total += sum(size // side for size, side in zip(c.get("max_size", [128, 240, 240]), sides)) * D
+    return total + c.get("num_layers", 28) * layer + D * R + 2 * R * D + volume * c.get("out_channels", 16) * D
 
 
 def switch_transformers(c):
@@ -2295,6 +2336,7 @@ FAMILIES = {
     # Diffusion.
     "DiTTransformer2DModel": dit, "FluxTransformer2DModel": flux, "PixArtTransformer2DModel": pixart,
     "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan,
+    "SanaTransformer2DModel": sana, "CosmosTransformer3DModel": cosmos, "WanVACETransformer3DModel": wan_vace,
     "Flux2Transformer2DModel": flux2, "Lumina2Transformer2DModel": lumina2, "ZImageTransformer2DModel": z_image,
     "AuraFlowTransformer2DModel": auraflow, "MochiTransformer3DModel": mochi,
     "CogVideoXTransformer3DModel": cogvideox, "HunyuanVideoTransformer3DModel": hunyuan_video, "LTXVideoTransformer3DModel": ltx_video,

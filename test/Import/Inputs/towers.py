@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 426
+RUNS = 432
 
 
 def draw_encoder(draw):
@@ -1165,6 +1165,34 @@ def draw_mochi(draw):
         "max_sequence_length": draw.randint(1, 20)}
 
 
+def draw_wan_image(draw):
+    sizes = draw_wan(draw)
+    width = sizes["num_attention_heads"] * sizes["attention_head_dim"]
+    image = {"image_dim": 12, "added_kv_proj_dim": width, "pos_embed_seq_len": draw.choice([None, 6])}
+    return sizes | (image if draw.random() < 0.5 else {})
+
+
+def draw_wan_vace(draw):
+    sizes = draw_wan_image(draw)
+    return sizes | {"vace_layers": [0, *sorted(draw.sample(range(1, sizes["num_layers"]), draw.randint(0, 1)))], "vace_in_channels": draw.choice([6, 12])}
+
+
+def draw_sana(draw):
+    sizes = draw_diffusion(draw)
+    return sizes | {
+        "out_channels": draw.choice([3, None]), "num_cross_attention_heads": draw.choice([1, 2]), "cross_attention_head_dim": draw.choice([8, 16]),
+        "cross_attention_dim": sizes["num_attention_heads"] * sizes["attention_head_dim"], "caption_channels": 24, "mlp_ratio": draw.choice([2.5, 3]),
+        "attention_bias": draw.random() < 0.5, "sample_size": 4, "patch_size": draw.choice([1, 2]), "guidance_embeds": draw.random() < 0.5,
+        "interpolation_scale": draw.choice([None, 1.0]), "qk_norm": draw.choice([None, "rms_norm_across_heads"])}
+
+
+def draw_cosmos(draw):
+    return draw_diffusion(draw) | {
+        "out_channels": draw.choice([3, 8]), "mlp_ratio": draw.choice([2.5, 4.0]), "text_embed_dim": 24, "adaln_lora_dim": draw.choice([4, 12]),
+        "max_size": [6, 8, 10], "patch_size": draw.choice([[1, 2, 2], [2, 1, 1]]), "concat_padding_mask": draw.random() < 0.5,
+        "extra_pos_embed_type": draw.choice(["learnable", "learnable", None])}
+
+
 def draw_wav2vec2(draw, prefix="Wav2Vec2"):
     sizes = draw_encoder(draw)
     del sizes["max_position_embeddings"]
@@ -1656,7 +1684,8 @@ DRAWS = {
     # Diffusion.
     "DiTTransformer2DModel": draw_dit, "FluxTransformer2DModel": draw_flux, "PixArtTransformer2DModel": draw_pixart,
     "QwenImageTransformer2DModel": draw_qwen_image, "SD3Transformer2DModel": draw_sd3,
-    "WanTransformer3DModel": draw_wan,
+    "WanTransformer3DModel": draw_wan_image,
+    "SanaTransformer2DModel": draw_sana, "CosmosTransformer3DModel": draw_cosmos, "WanVACETransformer3DModel": draw_wan_vace,
     "Flux2Transformer2DModel": draw_flux2, "Lumina2Transformer2DModel": draw_lumina2, "ZImageTransformer2DModel": draw_z_image,
     "AuraFlowTransformer2DModel": draw_auraflow, "MochiTransformer3DModel": draw_mochi,
     "CogVideoXTransformer3DModel": draw_cogvideox, "HunyuanVideoTransformer3DModel": draw_hunyuan_video, "LTXVideoTransformer3DModel": draw_ltx_video,
