@@ -269,6 +269,29 @@ def hinted(h, f, L, hints, S, T, channels, width, given):
     return plain + layer + (hints + 1) * 2 * S * h**2 + 2 * S * given * h
 
 
+def sound_tokens(h, L, S, T, channels, read, heads, keys, width, pooled):
+    """Stable Audio: one token more; both streams of channels twice; gated networks; a text with fewer heads."""
+    N, size = S + 1, h // heads
+    layer = N * (8 * h**2 + 24 * h**2) + 4 * N**2 * h + N * 4 * h**2 + T * 4 * read * keys * size + 4 * N * T * h
+    conditions = 2 * 128 + 2 * (256 * h + h * h) + 2 * (pooled * h + h * h) + 2 * T * (width * read + read**2)
+    return L * layer + conditions + 2 * S * 2 * channels**2 + 2 * (S + N) * channels * h
+
+
+def own_texts(h, f, shared, X, A, L, singles, S, T, own, channels, width, pooled):
+    """HiDream: so many tokens of a text of its own in each layer; experts of the image, and of all tokens of one stream."""
+    def attention(N):
+        return N * 8 * h**2 + 4 * N**2 * h + 2 * 6 * h**2
+
+    def networks(N):
+        return N * (6 * h * f * A + 6 * h * shared + 2 * h * X)
+
+    N = S + T + own
+    joint = attention(N) + 2 * 6 * h**2 + networks(S) + (T + own) * 6 * h * f
+    texts = (L + singles) * 2 * own * width * h + 2 * (T - own) * width * h
+    ends = 2 * S * channels * h * 2 + 2 * (256 * h + h * h) + 2 * (pooled * h + h * h) + 4 * h**2
+    return L * joint + singles * (attention(N) + networks(N)) + texts + ends
+
+
 def samples(L, S, h, f, C=512, window=128, groups=16):
     """Seven convolutions, each of all channels but the first, a matrix, a frame for those that are
     hidden, a convolution of groups over frames, which gives one frame more, and layers."""
@@ -845,6 +868,8 @@ def main():
         "cosmos-1.0-7b": low_rank(4096, 16384, 28, 56320, 512, 17 * 4, 64, 1024, 256),
         "wan2.1-i2v-14b": prompted_wan(5120, 13824, 40, 32760, 512, 257, 36 * 4, 64, 4096, 1280),
         "wan2.1-vace-1.3b": hinted(1536, 8960, 30, 15, 32760, 512, 64, 4096, 96 * 4),
+        "stable-audio-open-1.0": sound_tokens(1536, 24, 1024, 130, 64, 768, 24, 12, 768, 1536),
+        "hidream-i1": own_texts(2560, 6912, 3584, 4, 2, 16, 32, 4096, 256, 128, 64, 4096, 2048),
         "pixart-alpha-xl-2-512": one_modulation(1152, 4608, 28, 1024, 120, 16, 32, 4096),
         "pixart-alpha-xl-2-1024": one_modulation(1152, 4608, 28, 4096, 120, 16, 32, 4096, 2 * 3 * (256 * third + third**2)),
         "vit-b-16": vit(768, 12, 197, 1000, 16),

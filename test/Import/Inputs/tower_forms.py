@@ -1557,6 +1557,31 @@ def cosmos(c):
     return total + c.get("num_layers", 28) * layer + D * R + 2 * R * D + volume * c.get("out_channels", 16) * D
 
 
+def stable_audio(c):
+    """Three LayerNorms in a layer, biases of its gated network alone; half as many numbers that nothing trains as a time step has."""
+    D, E, channels, given = width(c, 24, 64), c.get("attention_head_dim", 64), c.get("in_channels", 64), c.get("out_channels", 64)
+    read, steps = c.get("cross_attention_dim", 768), c.get("time_proj_dim", 256)
+    layer = 3 * norm(D) + 4 * D * D + 2 * D * D + 2 * read * c.get("num_key_value_attention_heads", 12) * E + linear(D, 8 * D) + linear(4 * D, D)
+    total = steps // 2 + features(steps, D) + c.get("global_states_input_dim", 1536) * D + D * D
+    total += c.get("cross_attention_input_dim", 768) * read + read * read + channels * channels + channels * D + given * D + given * given
+    return total + c.get("num_layers", 24) * layer
+
+
+def hidream(c):
+    """Attention with two norms of all heads; experts and one of half the width; a matrix of a text in each layer."""
+    def rounded(F):
+        return -(-(2 * F // 3) // 256) * 256
+
+    D, X, area = width(c, 20, 128), c.get("num_routed_experts", 4), c["patch_size"] ** 2
+    channels, (first, own) = c.get("in_channels", 64), c["caption_channels"]
+    L, singles = c.get("num_layers", 16), c.get("num_single_layers", 32)
+    attention, network = linear(D, 3 * D) + linear(D, D) + 2 * D + linear(D, 6 * D), 3 * D * rounded(4 * D)
+    image = attention + X * network + 3 * D * rounded(2 * D) + X * D
+    total = linear(area * channels, D) + features(256, D) + features(c.get("text_emb_dim", 2048), D) + first * D + (L + singles) * own * D
+    total += (L + singles) * image + L * (attention + network)
+    return total + linear(D, 2 * D) + linear(D, area * (c.get("out_channels") or channels))
+
+
 def switch_transformers(c):
     """T5 with two matrices; X networks and a router in place of one, every so many layers."""
     c = {"d_model": 768, "num_layers": 12, "num_decoder_layers": 12, "num_heads": 12, "d_ff": 2048, "num_experts": 8,
@@ -2336,6 +2361,7 @@ FAMILIES = {
     # Diffusion.
     "DiTTransformer2DModel": dit, "FluxTransformer2DModel": flux, "PixArtTransformer2DModel": pixart,
     "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan,
+    "StableAudioDiTModel": stable_audio, "HiDreamImageTransformer2DModel": hidream,
     "SanaTransformer2DModel": sana, "CosmosTransformer3DModel": cosmos, "WanVACETransformer3DModel": wan_vace,
     "Flux2Transformer2DModel": flux2, "Lumina2Transformer2DModel": lumina2, "ZImageTransformer2DModel": z_image,
     "AuraFlowTransformer2DModel": auraflow, "MochiTransformer3DModel": mochi,

@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 432
+RUNS = 436
 
 
 def draw_encoder(draw):
@@ -1193,6 +1193,20 @@ def draw_cosmos(draw):
         "extra_pos_embed_type": draw.choice(["learnable", "learnable", None])}
 
 
+def draw_stable_audio(draw):
+    return {
+        "sample_size": draw.randint(1, 20), "in_channels": draw.choice([4, 8]), "num_layers": draw.randint(1, 5), "attention_head_dim": 8,
+        "num_attention_heads": draw.choice([2, 4]), "num_key_value_attention_heads": draw.choice([1, 2]), "out_channels": draw.choice([4, 6]),
+        "cross_attention_dim": 20, "time_proj_dim": draw.choice([8, 256]), "global_states_input_dim": 12, "cross_attention_input_dim": 24}
+
+
+def draw_hidream(draw):
+    sizes = draw_diffusion(draw) | {"num_single_layers": draw.randint(2, 4)}
+    return sizes | {
+        "patch_size": draw.choice([1, 2]), "caption_channels": [12, 20], "text_emb_dim": 24, "num_routed_experts": draw.choice([2, 4]),
+        "num_activated_experts": draw.choice([1, 2]), "llama_layers": list(range(sizes["num_layers"] + sizes["num_single_layers"]))}
+
+
 def draw_wav2vec2(draw, prefix="Wav2Vec2"):
     sizes = draw_encoder(draw)
     del sizes["max_position_embeddings"]
@@ -1685,6 +1699,7 @@ DRAWS = {
     "DiTTransformer2DModel": draw_dit, "FluxTransformer2DModel": draw_flux, "PixArtTransformer2DModel": draw_pixart,
     "QwenImageTransformer2DModel": draw_qwen_image, "SD3Transformer2DModel": draw_sd3,
     "WanTransformer3DModel": draw_wan_image,
+    "StableAudioDiTModel": draw_stable_audio, "HiDreamImageTransformer2DModel": draw_hidream,
     "SanaTransformer2DModel": draw_sana, "CosmosTransformer3DModel": draw_cosmos, "WanVACETransformer3DModel": draw_wan_vace,
     "Flux2Transformer2DModel": draw_flux2, "Lumina2Transformer2DModel": draw_lumina2, "ZImageTransformer2DModel": draw_z_image,
     "AuraFlowTransformer2DModel": draw_auraflow, "MochiTransformer3DModel": draw_mochi,
