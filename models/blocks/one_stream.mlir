@@ -1,6 +1,6 @@
 // A text and an image, or a video, as one stream: the tokens of the text, and those of the image behind
 // them. Layers scale, shift and gate the two by vectors of their own, or by the same, and rotate the
-// heads of the image alone (CogVideoX, HunyuanVideo).
+// heads of the image alone (CogVideoX, CogView, HunyuanVideo).
 
 stg.import "attention.mlir"
 stg.import "diffusion.mlir"
@@ -64,14 +64,34 @@ stg.block @gated_both(%j: !both, %out: !both, %gate: !row, %cgate: !row) -> !bot
   stg.return %y : !both
 }
 
+// A LayerNorm of each head of queries and keys, without weight and bias.
+stg.block @bare_head_norms(%q: !all, %k: !all) -> (!all, !all) {
+  stg.option @head_norm_bare : bool = false "LayerNorm without weight and bias of each query and key head"
+  %y, %z = stg.if @head_norm_bare -> !all, !all {
+    %nq, %meanq, %rq = stg.layer_norm %q <"q_norm"> : !all
+    %nk, %meank, %rk = stg.layer_norm %k <"k_norm"> : !all
+    stg.yield %nq, %nk : !all, !all
+  } else {
+    stg.yield %q, %k : !all, !all
+  }
+  stg.return %y, %z : !all, !all
+}
+
+// What all layers make vectors of.
+stg.block @silu_of_condition(%e: !condition) -> !condition {
+  %y = stg.activation silu %e <"condition_silu"> : !condition
+  stg.return %y : !condition
+}
+
 // A layer whose matrices all tokens share: six vectors before attention, and six before the
-// feed-forward network (CogVideoX).
+// feed-forward network (CogVideoX, CogView).
 stg.block @layer_of_both(%j: !both, %e: !condition) -> !both {
   stg.option @rotary_image : bool = false "rotary positions of the image alone"
   %shift, %scale, %gate, %cshift, %cscale, %cgate = stg.call @six_vectors(%e) {prefix = "attention_"} : (!condition) -> (!row, !row, !row, !row, !row, !row)
   %n = stg.call @modulated_both(%j, %scale, %shift, %cscale, %cshift) {part = "attention"} : (!both, !row, !row, !row, !row) -> !both
   %hq, %hk, %v = stg.call @heads(%n) {K as H} : (!both) -> (!all, !all, !all)
-  %pq, %pk, %pv = stg.call @prepare_heads(%hq, %hk, %v) {K as H, rotary = false} : (!all, !all, !all) -> (!all, !all, !all)
+  %mq, %mk, %pv = stg.call @prepare_heads(%hq, %hk, %v) {K as H, rotary = false} : (!all, !all, !all) -> (!all, !all, !all)
+  %pq, %pk = stg.call @bare_head_norms(%mq, %mk) : (!all, !all) -> (!all, !all)
   %q, %k = stg.if @rotary_image -> !all, !all {
     %rq = stg.call @rotate_image(%pq) {name = "rope_q"} : (!all) -> !all
     %rk = stg.call @rotate_image(%pk) {name = "rope_k"} : (!all) -> !all

@@ -855,6 +855,9 @@ def main():
         "qwen-image": two_streams(3072, 60, 4096, 512, 64, 3584),
         "wan2.1-t2v-1.3b": one_modulation(1536, 8960, 30, 32760, 512, 64, 64, 4096),
         "cogvideox-2b": one_stream(1920, 30, 13 * 30 * 45, 226, 64, 4096, 512),
+        # Six sizes of an image, of 256 features each, beside the time step.
+        "cogview3-plus-3b": one_stream(2560, 30, 4096, 224, 64, 4096, 512) + 2 * (1536 * 512 + 512**2),
+        "cogview4-6b": one_stream(4096, 28, 4096, 1024, 64, 4096, 512) + 2 * (1536 * 512 + 512**2),
         "hunyuanvideo": two_streams_then_one(3072, 20, 40, 2, 118800, 256, 64, 4096, 768),
         "ltx-video-2b": one_modulation(2048, 8192, 28, 7392, 128, 128, 128, 4096),
         "flux.2-dev": shared_vectors(6144, 18432, 8 + 48, 4096, 512, 128, 15360),

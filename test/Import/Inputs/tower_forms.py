@@ -1582,6 +1582,19 @@ def hidream(c):
     return total + linear(D, 2 * D) + linear(D, area * (c.get("out_channels") or channels))
 
 
+def cogview(c):
+    """CogVideoX without weights of norms; twelve vectors of a sample in a layer; six sizes of an image."""
+    D, wide, area = width(c, 64, 40), c.get("time_embed_dim", 512), c.get("patch_size", 2) ** 2
+    total = linear(area * c.get("in_channels", 16), D) + linear(c.get("text_embed_dim", 4096), D)
+    total += features(D, wide) + features(6 * c.get("condition_dim", 256), wide)
+    layer = linear(wide, 12 * D) + linear(D, 3 * D) + linear(D, D) + perceptron(D, 4 * D, D)
+    return total + c.get("num_layers", 30) * layer + linear(wide, 2 * D) + linear(D, area * c.get("out_channels", 16))
+
+
+def cogview4(c):
+    return cogview(c)
+
+
 def switch_transformers(c):
     """T5 with two matrices; X networks and a router in place of one, every so many layers."""
     c = {"d_model": 768, "num_layers": 12, "num_decoder_layers": 12, "num_heads": 12, "d_ff": 2048, "num_experts": 8,
@@ -2361,6 +2374,7 @@ FAMILIES = {
     # Diffusion.
     "DiTTransformer2DModel": dit, "FluxTransformer2DModel": flux, "PixArtTransformer2DModel": pixart,
     "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan,
+    "CogView3PlusTransformer2DModel": cogview, "CogView4Transformer2DModel": cogview4,
     "StableAudioDiTModel": stable_audio, "HiDreamImageTransformer2DModel": hidream,
     "SanaTransformer2DModel": sana, "CosmosTransformer3DModel": cosmos, "WanVACETransformer3DModel": wan_vace,
     "Flux2Transformer2DModel": flux2, "Lumina2Transformer2DModel": lumina2, "ZImageTransformer2DModel": z_image,

@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 436
+RUNS = 440
 
 
 def draw_encoder(draw):
@@ -1207,6 +1207,16 @@ def draw_hidream(draw):
         "num_activated_experts": draw.choice([1, 2]), "llama_layers": list(range(sizes["num_layers"] + sizes["num_single_layers"]))}
 
 
+def draw_cogview(draw):
+    return draw_diffusion(draw) | {
+        "out_channels": draw.choice([3, 8]), "text_embed_dim": 24, "time_embed_dim": draw.choice([12, 20]), "condition_dim": draw.choice([4, 6]), "sample_size": 8,
+        "patch_size": draw.choice([1, 2])}
+
+
+def draw_cogview4(draw):
+    return draw_cogview(draw)
+
+
 def draw_wav2vec2(draw, prefix="Wav2Vec2"):
     sizes = draw_encoder(draw)
     del sizes["max_position_embeddings"]
@@ -1699,6 +1709,7 @@ DRAWS = {
     "DiTTransformer2DModel": draw_dit, "FluxTransformer2DModel": draw_flux, "PixArtTransformer2DModel": draw_pixart,
     "QwenImageTransformer2DModel": draw_qwen_image, "SD3Transformer2DModel": draw_sd3,
     "WanTransformer3DModel": draw_wan_image,
+    "CogView3PlusTransformer2DModel": draw_cogview, "CogView4Transformer2DModel": draw_cogview4,
     "StableAudioDiTModel": draw_stable_audio, "HiDreamImageTransformer2DModel": draw_hidream,
     "SanaTransformer2DModel": draw_sana, "CosmosTransformer3DModel": draw_cosmos, "WanVACETransformer3DModel": draw_wan_vace,
     "Flux2Transformer2DModel": draw_flux2, "Lumina2Transformer2DModel": draw_lumina2, "ZImageTransformer2DModel": draw_z_image,
