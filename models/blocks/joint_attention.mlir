@@ -233,3 +233,23 @@ stg.block @single_layer(%x: !stream, %e: !row) -> !stream {
   %y = stg.call @gated_sum(%x, %o, %gate) {part = "layer"} : (!stream, !stream, !row) -> !stream
   stg.return %y : !stream
 }
+
+// The same, whose feed-forward network has a gate (Ovis-Image).
+stg.block @gated_single_layer(%x: !stream, %e: !row) -> !stream {
+  %shift, %scale, %gate = stg.call @three_vectors(%e) : (!row) -> (!row, !row, !row)
+  %n = stg.call @modulated(%x, %scale, %shift) {part = "layer"} : (!stream, !row, !row) -> !stream
+  %q, %k, %v = stg.call @stream_heads(%n) : (!stream) -> (!heads, !heads, !heads)
+  %rq = stg.rope %q <"rope_q"> : !heads
+  %rk = stg.rope %k <"rope_k"> : !heads
+  %a, %lse = stg.attention none %rq, %rk, %v : !heads, !heads, !heads
+  %h = stg.call @fused_gate(%n) : (!stream) -> !stg.tensor<[B, S, F], bf16>
+  %wa = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
+  %oa = stg.einsum "bshe,hed->bsd" %a, %wa : !heads, !stg.tensor<[H, E, D], bf16>
+  %wf = stg.param "down_proj" : !stg.tensor<[F, D], bf16>
+  %of = stg.einsum "bsf,fd->bsd" %h, %wf : !stg.tensor<[B, S, F], bf16>, !stg.tensor<[F, D], bf16>
+  %s = stg.add %oa, %of <"parallel"> : !stream, !stream
+  %bo = stg.param "o_bias" : !vector
+  %o = stg.bias_add %s, %bo : !stream, !vector
+  %y = stg.call @gated_sum(%x, %o, %gate) {part = "layer"} : (!stream, !stream, !row) -> !stream
+  stg.return %y : !stream
+}

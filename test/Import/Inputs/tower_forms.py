@@ -1595,6 +1595,31 @@ def cogview4(c):
     return cogview(c)
 
 
+def longcat_image(c, more=0):
+    """FLUX without the row of a text; `more` matrices beside the first one of a network, for gates."""
+    D, E, channels, words = width(c, 24, 128), c.get("attention_head_dim", 128), c.get("in_channels", 64), c.get("joint_attention_dim", 3584)
+    total = linear(channels, D) + linear(words, D) + features(256, D) * (2 if c.get("guidance_embeds") else 1)
+    network = perceptron(D, 4 * D, D) + more * linear(D, 4 * D)
+    attention = linear(D, 3 * D) + linear(D, D) + 2 * E
+    total += 2 * c.get("num_layers", 19) * (attention + network + linear(D, 6 * D))
+    # One bias of both outputs.
+    total += c.get("num_single_layers", 38) * (attention + network - D + linear(D, 3 * D))
+    return total + linear(D, 2 * D) + linear(D, c.get("out_channels") or channels)
+
+
+def bria(c):
+    return longcat_image({"joint_attention_dim": 4096} | c)
+
+
+def ovis_image(c):
+    c = {"num_layers": 6, "num_single_layers": 27, "joint_attention_dim": 2048, "out_channels": 64} | c
+    return longcat_image(c, 1) + c["joint_attention_dim"]
+
+
+def skyreels_v2(c):
+    return wan({"num_attention_heads": 16, "ffn_dim": 8192, "num_layers": 32} | c)
+
+
 def switch_transformers(c):
     """T5 with two matrices; X networks and a router in place of one, every so many layers."""
     c = {"d_model": 768, "num_layers": 12, "num_decoder_layers": 12, "num_heads": 12, "d_ff": 2048, "num_experts": 8,
@@ -2374,6 +2399,8 @@ FAMILIES = {
     # Diffusion.
     "DiTTransformer2DModel": dit, "FluxTransformer2DModel": flux, "PixArtTransformer2DModel": pixart,
     "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan,
+    "LongCatImageTransformer2DModel": longcat_image, "BriaTransformer2DModel": bria, "OvisImageTransformer2DModel": ovis_image,
+    "SkyReelsV2Transformer3DModel": skyreels_v2,
     "CogView3PlusTransformer2DModel": cogview, "CogView4Transformer2DModel": cogview4,
     "StableAudioDiTModel": stable_audio, "HiDreamImageTransformer2DModel": hidream,
     "SanaTransformer2DModel": sana, "CosmosTransformer3DModel": cosmos, "WanVACETransformer3DModel": wan_vace,

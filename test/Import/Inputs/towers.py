@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 440
+RUNS = 448
 
 
 def draw_encoder(draw):
@@ -1217,6 +1217,24 @@ def draw_cogview4(draw):
     return draw_cogview(draw)
 
 
+def draw_longcat_image(draw):
+    sizes = draw_diffusion(draw) | {"num_single_layers": draw.randint(1, 5), "joint_attention_dim": 24}
+    del sizes["out_channels"]
+    return sizes
+
+
+def draw_bria(draw):
+    return draw_longcat_image(draw) | {"guidance_embeds": draw.random() < 0.5}
+
+
+def draw_ovis_image(draw):
+    return draw_longcat_image(draw) | {"out_channels": draw.choice([None, 8])}
+
+
+def draw_skyreels_v2(draw):
+    return draw_wan_image(draw)
+
+
 def draw_wav2vec2(draw, prefix="Wav2Vec2"):
     sizes = draw_encoder(draw)
     del sizes["max_position_embeddings"]
@@ -1709,6 +1727,8 @@ DRAWS = {
     "DiTTransformer2DModel": draw_dit, "FluxTransformer2DModel": draw_flux, "PixArtTransformer2DModel": draw_pixart,
     "QwenImageTransformer2DModel": draw_qwen_image, "SD3Transformer2DModel": draw_sd3,
     "WanTransformer3DModel": draw_wan_image,
+    "LongCatImageTransformer2DModel": draw_longcat_image, "BriaTransformer2DModel": draw_bria, "OvisImageTransformer2DModel": draw_ovis_image,
+    "SkyReelsV2Transformer3DModel": draw_skyreels_v2,
     "CogView3PlusTransformer2DModel": draw_cogview, "CogView4Transformer2DModel": draw_cogview4,
     "StableAudioDiTModel": draw_stable_audio, "HiDreamImageTransformer2DModel": draw_hidream,
     "SanaTransformer2DModel": draw_sana, "CosmosTransformer3DModel": draw_cosmos, "WanVACETransformer3DModel": draw_wan_vace,
