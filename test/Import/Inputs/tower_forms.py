@@ -1620,6 +1620,15 @@ def skyreels_v2(c):
     return wan({"num_attention_heads": 16, "ffn_dim": 8192, "num_layers": 32} | c)
 
 
+def image_prior(c):
+    """BERT's layers with norms before; five matrices of what is read and given; a mean and a deviation that nothing reads."""
+    D, words = width(c, 32, 64), c.get("embedding_dim", 768)
+    wide, given = c.get("time_embed_dim") or D, c.get("clip_embed_dim") or words
+    total = perceptron(D, wide, D) + 2 * linear(words, D) + linear(c.get("embedding_proj_dim") or words, D)
+    total += (c.get("num_embeddings", 77) + 4) * D + D + norm(D) + linear(D, given) + 2 * given
+    return total + c.get("num_layers", 20) * block(D, 4 * D)
+
+
 def switch_transformers(c):
     """T5 with two matrices; X networks and a router in place of one, every so many layers."""
     c = {"d_model": 768, "num_layers": 12, "num_decoder_layers": 12, "num_heads": 12, "d_ff": 2048, "num_experts": 8,
@@ -2399,6 +2408,7 @@ FAMILIES = {
     # Diffusion.
     "DiTTransformer2DModel": dit, "FluxTransformer2DModel": flux, "PixArtTransformer2DModel": pixart,
     "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan,
+    "PriorTransformer": image_prior,
     "LongCatImageTransformer2DModel": longcat_image, "BriaTransformer2DModel": bria, "OvisImageTransformer2DModel": ovis_image,
     "SkyReelsV2Transformer3DModel": skyreels_v2,
     "CogView3PlusTransformer2DModel": cogview, "CogView4Transformer2DModel": cogview4,

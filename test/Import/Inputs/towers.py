@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 448
+RUNS = 450
 
 
 def draw_encoder(draw):
@@ -1235,6 +1235,13 @@ def draw_skyreels_v2(draw):
     return draw_wan_image(draw)
 
 
+def draw_image_prior(draw):
+    return {
+        "num_attention_heads": draw.choice([1, 3]), "attention_head_dim": draw.choice([8, 16]), "num_layers": draw.randint(1, 5), "embedding_dim": draw.choice([12, 20]),
+        "num_embeddings": draw.randint(1, 20), "time_embed_dim": draw.choice([None, 20]), "embedding_proj_dim": draw.choice([None, 28]),
+        "clip_embed_dim": draw.choice([None, 36])}
+
+
 def draw_wav2vec2(draw, prefix="Wav2Vec2"):
     sizes = draw_encoder(draw)
     del sizes["max_position_embeddings"]
@@ -1727,6 +1734,7 @@ DRAWS = {
     "DiTTransformer2DModel": draw_dit, "FluxTransformer2DModel": draw_flux, "PixArtTransformer2DModel": draw_pixart,
     "QwenImageTransformer2DModel": draw_qwen_image, "SD3Transformer2DModel": draw_sd3,
     "WanTransformer3DModel": draw_wan_image,
+    "PriorTransformer": draw_image_prior,
     "LongCatImageTransformer2DModel": draw_longcat_image, "BriaTransformer2DModel": draw_bria, "OvisImageTransformer2DModel": draw_ovis_image,
     "SkyReelsV2Transformer3DModel": draw_skyreels_v2,
     "CogView3PlusTransformer2DModel": draw_cogview, "CogView4Transformer2DModel": draw_cogview4,
