@@ -1,5 +1,5 @@
 // Layers of an image and a text that read the same scales, shifts and gates, which are made once of a
-// sample, and have gated feed-forward networks (FLUX.2).
+// sample (FLUX.2).
 
 stg.import "diffusion.mlir"
 stg.import "feed_forward.mlir"
@@ -52,8 +52,8 @@ stg.block @shared_joint_layer(%x: !stream, %c: !text, %m: !six, %t: !six) -> (!s
   %co = stg.call @stream_output(%ca) {prefix = "text_"} : (!text_heads) -> !text
   %y = stg.call @gated_sum(%x, %o, %gate) {part = "attention"} : (!stream, !stream, !row) -> !stream
   %cy = stg.call @gated_sum(%c, %co, %cgate) {part = "text_attention"} : (!text, !text, !row) -> !text
-  %r = stg.call @adaptive_feed_forward(%y, %scale2, %shift2, %gate2) {part = "ffn", gated = true} : (!stream, !row, !row, !row) -> !stream
-  %cr = stg.call @adaptive_feed_forward(%cy, %cscale2, %cshift2, %cgate2) {part = "text_ffn", gated = true} : (!text, !row, !row, !row) -> !text
+  %r = stg.call @adaptive_feed_forward(%y, %scale2, %shift2, %gate2) {part = "ffn"} : (!stream, !row, !row, !row) -> !stream
+  %cr = stg.call @adaptive_feed_forward(%cy, %cscale2, %cshift2, %cgate2) {part = "text_ffn"} : (!text, !row, !row, !row) -> !text
   stg.return %r, %cr : !stream, !text
 }
 

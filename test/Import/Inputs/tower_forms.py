@@ -1629,6 +1629,16 @@ def image_prior(c):
     return total + c.get("num_layers", 20) * block(D, 4 * D)
 
 
+def chroma(c):
+    """FLUX without what makes vectors, for which there is one network, whose five layers have a norm each."""
+    D, E, channels, wide = width(c, 24, 128), c.get("attention_head_dim", 128), c.get("in_channels", 64), c.get("approximator_hidden_dim", 5120)
+    total = linear(channels, D) + linear(c.get("joint_attention_dim", 4096), D)
+    total += linear(c.get("approximator_num_channels", 64), wide) + 5 * (perceptron(wide, wide, wide) + wide) + linear(wide, D)
+    stream = linear(D, 3 * D) + 2 * E + perceptron(D, 4 * D, D)
+    total += 2 * c.get("num_layers", 19) * (stream + linear(D, D)) + c.get("num_single_layers", 38) * (stream + D * D)
+    return total + linear(D, c.get("out_channels") or channels)
+
+
 def switch_transformers(c):
     """T5 with two matrices; X networks and a router in place of one, every so many layers."""
     c = {"d_model": 768, "num_layers": 12, "num_decoder_layers": 12, "num_heads": 12, "d_ff": 2048, "num_experts": 8,
@@ -2408,6 +2418,7 @@ FAMILIES = {
     # Diffusion.
     "DiTTransformer2DModel": dit, "FluxTransformer2DModel": flux, "PixArtTransformer2DModel": pixart,
     "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan,
+    "ChromaTransformer2DModel": chroma,
     "PriorTransformer": image_prior,
     "LongCatImageTransformer2DModel": longcat_image, "BriaTransformer2DModel": bria, "OvisImageTransformer2DModel": ovis_image,
     "SkyReelsV2Transformer3DModel": skyreels_v2,

@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 450
+RUNS = 452
 
 
 def draw_encoder(draw):
@@ -1242,6 +1242,12 @@ def draw_image_prior(draw):
         "clip_embed_dim": draw.choice([None, 36])}
 
 
+def draw_chroma(draw):
+    return draw_diffusion(draw) | {
+        "num_single_layers": draw.randint(1, 5), "joint_attention_dim": 24, "approximator_num_channels": draw.choice([8, 16]),
+        "approximator_hidden_dim": draw.choice([12, 20])}
+
+
 def draw_wav2vec2(draw, prefix="Wav2Vec2"):
     sizes = draw_encoder(draw)
     del sizes["max_position_embeddings"]
@@ -1734,6 +1740,7 @@ DRAWS = {
     "DiTTransformer2DModel": draw_dit, "FluxTransformer2DModel": draw_flux, "PixArtTransformer2DModel": draw_pixart,
     "QwenImageTransformer2DModel": draw_qwen_image, "SD3Transformer2DModel": draw_sd3,
     "WanTransformer3DModel": draw_wan_image,
+    "ChromaTransformer2DModel": draw_chroma,
     "PriorTransformer": draw_image_prior,
     "LongCatImageTransformer2DModel": draw_longcat_image, "BriaTransformer2DModel": draw_bria, "OvisImageTransformer2DModel": draw_ovis_image,
     "SkyReelsV2Transformer3DModel": draw_skyreels_v2,
