@@ -1639,6 +1639,20 @@ def chroma(c):
     return total + linear(D, c.get("out_channels") or channels)
 
 
+def hunyuan_video15(c):
+    """Layers of two streams alone; a text that is refined, letters behind a norm and three matrices, an image behind two, and three kinds."""
+    D, E, words, known = width(c, 16, 128), c.get("attention_head_dim", 128), c.get("text_embed_dim", 3584), c.get("image_embed_dim", 1152)
+    F, channels, letters = int(D * c.get("mlp_ratio", 4.0)), c.get("in_channels", 65), c.get("text_embed_2_dim", 1472)
+    volume = c.get("patch_size", 1) ** 2 * c.get("patch_size_t", 1)
+    total = linear(channels * volume, D) + 2 * features(256, D) + features(words, D) + linear(words, D) + 3 * D
+    total += norm(letters) + linear(letters, 2048) + linear(2048, 2048) + linear(2048, D) + norm(known) + perceptron(known, known, D) + norm(D)
+    attention = linear(D, 3 * D) + linear(D, D)
+    total += c.get("num_refiner_layers", 2) * (attention + 2 * norm(D) + perceptron(D, 4 * D, D) + linear(D, 2 * D))
+    total += 2 * c.get("num_layers", 54) * (attention + 2 * E + perceptron(D, F, D) + linear(D, 6 * D))
+    given = c["out_channels"] or channels if "out_channels" in c else 32
+    return total + linear(D, 2 * D) + linear(D, volume * given)
+
+
 def switch_transformers(c):
     """T5 with two matrices; X networks and a router in place of one, every so many layers."""
     c = {"d_model": 768, "num_layers": 12, "num_decoder_layers": 12, "num_heads": 12, "d_ff": 2048, "num_experts": 8,
@@ -2418,6 +2432,7 @@ FAMILIES = {
     # Diffusion.
     "DiTTransformer2DModel": dit, "FluxTransformer2DModel": flux, "PixArtTransformer2DModel": pixart,
     "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan,
+    "HunyuanVideo15Transformer3DModel": hunyuan_video15,
     "ChromaTransformer2DModel": chroma,
     "PriorTransformer": image_prior,
     "LongCatImageTransformer2DModel": longcat_image, "BriaTransformer2DModel": bria, "OvisImageTransformer2DModel": ovis_image,

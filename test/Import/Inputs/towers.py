@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 452
+RUNS = 454
 
 
 def draw_encoder(draw):
@@ -1248,6 +1248,12 @@ def draw_chroma(draw):
         "approximator_hidden_dim": draw.choice([12, 20])}
 
 
+def draw_hunyuan_video15(draw):
+    return draw_diffusion(draw) | {
+        "out_channels": draw.choice([3, None]), "num_refiner_layers": draw.randint(1, 3), "mlp_ratio": draw.choice([2.5, 4.0]), "patch_size": draw.choice([1, 2]),
+        "patch_size_t": draw.choice([1, 2]), "text_embed_dim": 24, "text_embed_2_dim": 12, "image_embed_dim": 20}
+
+
 def draw_wav2vec2(draw, prefix="Wav2Vec2"):
     sizes = draw_encoder(draw)
     del sizes["max_position_embeddings"]
@@ -1740,6 +1746,7 @@ DRAWS = {
     "DiTTransformer2DModel": draw_dit, "FluxTransformer2DModel": draw_flux, "PixArtTransformer2DModel": draw_pixart,
     "QwenImageTransformer2DModel": draw_qwen_image, "SD3Transformer2DModel": draw_sd3,
     "WanTransformer3DModel": draw_wan_image,
+    "HunyuanVideo15Transformer3DModel": draw_hunyuan_video15,
     "ChromaTransformer2DModel": draw_chroma,
     "PriorTransformer": draw_image_prior,
     "LongCatImageTransformer2DModel": draw_longcat_image, "BriaTransformer2DModel": draw_bria, "OvisImageTransformer2DModel": draw_ovis_image,
