@@ -584,6 +584,9 @@ def main():
         "convnext-tiny": depthwise([96, 192, 384, 768], [3, 3, 9, 3]),
         "convnextv2-base": depthwise([128, 256, 512, 1024], [3, 3, 27, 3]),
         "wav2vec2-base": samples(12, 768, 768, 3072),
+        # Scores of 640 vectors, which are 128 wide; two matrices to what is compared, and cosines with 101 of them.
+        "wav2vec2-base-pretraining": samples(12, 768, 768, 3072) + 2 * 768 * (512 * 640 + 640 * 128 + 256 * 256 + 768 * 256 + 101 * 256),
+        "xlsr-53-pretraining": samples(24, 768, 1024, 4096) + 2 * 768 * (512 * 640 + 640 * 384 + 768 * 768 + 1024 * 768 + 101 * 768),
         "llama3.2-11b-vision": tiled(4096, 14336, 40, 8, 32, 8, 128256),
         "deepseek-v3.2": 61 * selected(4096, 7168, 128, 1536) + 3 * 6 * 4096 * 7168 * 18432
         + 58 * experts(4096, 7168, 2048, 256, 9) + 2 * 4096 * 7168 * 129280,

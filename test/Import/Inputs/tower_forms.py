@@ -1520,6 +1520,27 @@ def kimi_k25(c):
     return kimi_vl(c | {"vision_config": v, "tie_word_embeddings": c.get("tie_word_embeddings", True)})
 
 
+def weighed_layers(c, layers):
+    """A number of what the layers read and of what the last one gives, where what is read is their sum."""
+    is_read = kind_of(c) in ("ForSequenceClassification", "ForAudioFrameClassification", "ForXVector")
+    return layers + 1 if c.get("use_weighted_layer_sum", False) and is_read else 0
+
+
+def codebook(c, D, channels):
+    """Scores of all vectors, the vectors of each group, and a matrix of them and one of frames to what is compared."""
+    vectors = c.get("num_codevector_groups", 2) * c.get("num_codevectors_per_group", 320)
+    width, compared = c.get("codevector_dim", 256), c.get("proj_codevector_dim", 256)
+    return linear(channels, vectors) + vectors * width // c.get("num_codevector_groups", 2) + linear(width, compared) + linear(D, compared)
+
+
+def voices(c, D):
+    """A matrix, five convolutions over frames, two matrices and a column for each voice."""
+    *C, last = c.get("tdnn_dim", [512, 512, 512, 512, 1500])
+    X = c.get("xvector_output_dim", 512)
+    convolutions = linear(5 * C[0], C[0]) + 2 * linear(3 * C[0], C[0]) + linear(C[0], C[0]) + linear(C[0], last)
+    return linear(D, C[0]) + convolutions + linear(2 * last, X) + linear(X, X) + X * classes(c)
+
+
 def wav2vec2(c):
     """Seven convolutions over samples, one over frames or several, and layers."""
     D, kind = c.get("hidden_size", 768), kind_of(c)
@@ -1539,6 +1560,9 @@ def wav2vec2(c):
     # Of frames that are hidden; nothing reads it where channels alone are.
     total += D if c.get("mask_time_prob", 0.05) > 0 else 0
     total += norm(D) + c.get("num_hidden_layers", 12) * block(D, c.get("intermediate_size", 3072))
+    total += weighed_layers(c, c.get("num_hidden_layers", 12))
+    if kind in ("ForPreTraining", "ForXVector"):
+        return total + (codebook(c, D, C) if kind == "ForPreTraining" else voices(c, D))
     if kind == "ForCTC":
         return total + linear(D, c.get("vocab_size", 32))
     if kind == "ForSequenceClassification":
@@ -1581,8 +1605,9 @@ def wav2vec2_bert(c):
     is_hiding = c.get("mask_time_prob", 0.05) > 0 and c.get("apply_spec_augment", True)
     total = norm(features) + linear(features, D) + (D if is_hiding else 0) + c.get("num_hidden_layers", 24) * layer
     narrow = c.get("classifier_proj_size", 768)
-    heads = {"ForCTC": linear(D, c["vocab_size"]), "ForSequenceClassification": linear(D, narrow) + linear(narrow, classes(c)), "ForAudioFrameClassification": linear(D, classes(c))}
-    return total + heads.get(kind, 0)
+    heads = {"ForCTC": linear(D, c["vocab_size"]), "ForSequenceClassification": linear(D, narrow) + linear(narrow, classes(c)), "ForAudioFrameClassification": linear(D, classes(c)),
+             "ForXVector": voices(c, D)}
+    return total + weighed_layers(c, c.get("num_hidden_layers", 24)) + heads.get(kind, 0)
 
 
 def convnext(c):

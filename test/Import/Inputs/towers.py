@@ -1108,10 +1108,24 @@ def draw_pixart(draw):
                     "use_additional_conditions": draw.choice([None, True, False])}
 
 
+def draw_voices(draw):
+    C = draw.choice([4, 12])
+    return {"use_weighted_layer_sum": draw.random() < 0.5, "tdnn_dim": [C, C, C, C, draw.randint(3, 20)], "xvector_output_dim": draw.choice([8, 20])}
+
+
+def draw_codebook(draw, sizes, prefix):
+    if draw.random() < 0.7:
+        return sizes
+    groups = draw.randint(1, 3)
+    return sizes | {"architectures": [prefix + "ForPreTraining"], "mask_time_prob": 0.05, "num_codevector_groups": groups, "num_codevectors_per_group": draw.randint(2, 20),
+                    "codevector_dim": groups * draw.randint(2, 9), "proj_codevector_dim": draw.randint(2, 20), "num_negatives": draw.randint(1, 9)}
+
+
 def draw_wav2vec2(draw, prefix="Wav2Vec2"):
     sizes = draw_encoder(draw)
     del sizes["max_position_embeddings"]
-    return sizes | labels(draw) | of_kind(draw, prefix, "Model", "ForCTC", "ForSequenceClassification", *([] if prefix in ("Hubert", "UniSpeech") else ["ForAudioFrameClassification"])) | {
+    kinds = ["Model", "ForCTC", "ForSequenceClassification"] + ([] if prefix in ("Hubert", "UniSpeech") else ["ForAudioFrameClassification", "ForXVector"])
+    return sizes | labels(draw) | of_kind(draw, prefix, *kinds) | draw_voices(draw) | {
         "conv_dim": [draw.choice([4, 12])] * 7, "feat_extract_norm": draw.choice(["group", "layer"]), "conv_bias": draw.random() < 0.5,
         "num_conv_pos_embeddings": draw.choice([3, 8]), "num_conv_pos_embedding_groups": draw.choice([2, 4]),
         "do_stable_layer_norm": draw.random() < 0.5, "mask_time_prob": draw.choice([0.0, 0.05]),
@@ -1123,7 +1137,7 @@ def draw_wavlm(draw):
 
 
 def draw_conformer(draw):
-    return draw_wav2vec2(draw, "Wav2Vec2Conformer") | {
+    return draw_codebook(draw, draw_wav2vec2(draw, "Wav2Vec2Conformer"), "Wav2Vec2Conformer") | {
         "do_stable_layer_norm": False, "conv_depthwise_kernel_size": draw.choice([3, 31]),
         "position_embeddings_type": draw.choice(["relative", "rotary", None])}
 
@@ -1131,7 +1145,7 @@ def draw_conformer(draw):
 def draw_wav2vec2_bert(draw):
     sizes = draw_encoder(draw)
     del sizes["max_position_embeddings"]
-    return sizes | labels(draw) | of_kind(draw, "Wav2Vec2Bert", "Model", "ForCTC", "ForSequenceClassification", "ForAudioFrameClassification") | {
+    return sizes | labels(draw) | of_kind(draw, "Wav2Vec2Bert", "Model", "ForCTC", "ForSequenceClassification", "ForAudioFrameClassification", "ForXVector") | draw_voices(draw) | {
         "feature_projection_input_dim": draw.choice([6, 160]), "position_embeddings_type": draw.choice(["relative_key", "relative", "rotary", None]),
         "left_max_position_embeddings": draw.randint(0, 9), "right_max_position_embeddings": draw.randint(0, 9),
         "conv_depthwise_kernel_size": draw.choice([3, 31]), "mask_time_prob": draw.choice([0.0, 0.05]), "apply_spec_augment": draw.random() < 0.5,
@@ -1575,7 +1589,7 @@ DRAWS = {
     "dinov2": draw_dinov2, "dinov2_with_registers": draw_dinov2_with_registers, "dinov3_vit": draw_dinov3, "ijepa": draw_ijepa,
     "convnext": draw_scaled_convnext, "convnextv2": lambda draw: draw_convnext(draw, "ConvNextV2"),
     "data2vec-audio": draw_data2vec_audio, "hubert": draw_hubert, "unispeech": lambda draw: draw_wav2vec2(draw, "UniSpeech"),
-    "unispeech-sat": lambda draw: draw_wav2vec2(draw, "UniSpeechSat"), "wav2vec2": draw_wav2vec2,
+    "unispeech-sat": lambda draw: draw_wav2vec2(draw, "UniSpeechSat"), "wav2vec2": lambda draw: draw_codebook(draw, draw_wav2vec2(draw), "Wav2Vec2"),
     "siglip": lambda draw: draw_classes(draw, draw_siglip(draw), "Siglip"), "siglip2": lambda draw: draw_classes(draw, draw_siglip2(draw), "Siglip2"), "siglip2_vision_model": draw_siglip2_vision_model,
     "pixtral": draw_pixtral, "siglip_vision_model": draw_siglip_vision_model, "videomae": draw_videomae, "vilt": draw_vilt, "vit": draw_vit, "vit_mae": draw_vit_mae, "vit_msn": draw_vit_msn,
     "vivit": draw_vivit, "yolos": draw_yolos,
