@@ -321,6 +321,14 @@ CONFIGS = {
                               "global_attn_indexes": [1, 3, 5, 7], "mlp_dim": 48, "num_pos_feats": 32},
             "prompt_encoder_config": {"hidden_size": 64, "image_size": 64, "patch_size": 8},
             "mask_decoder_config": {"hidden_size": 64, "mlp_dim": 96, "num_hidden_layers": 4, "iou_head_hidden_dim": 32}},
+    "speecht5_tts": {"model_type": "speecht5", "architectures": ["SpeechT5ForTextToSpeech"], "hidden_size": 64, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8,
+                     "decoder_attention_heads": 8, "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "vocab_size": 128, "encoder_max_relative_position": 8, "max_text_positions": 32, "max_speech_positions": 32,
+                     "num_mel_bins": 8, "speech_decoder_prenet_units": 16, "speech_decoder_postnet_units": 16, "speaker_embedding_dim": 16},
+    "dia": {"encoder_config": decoder(4, head_dim=8, num_key_value_heads=8), "decoder_config": decoder(4, head_dim=8, num_channels=4, cross_hidden_size=64, cross_num_attention_heads=8, cross_num_key_value_heads=4, cross_head_dim=8)},
+    "kyutai_speech_to_text": {"hidden_size": 64, "ffn_dim": 192, "num_hidden_layers": 8, "num_attention_heads": 8, "num_key_value_heads": 4, "vocab_size": 128, "codebook_vocab_size": 16, "num_codebooks": 4,
+                              "max_position_embeddings": 32, "sliding_window": 8},
+    "musicgen": {"text_encoder": {"d_model": 32, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 32},
+                 "decoder": {"hidden_size": 64, "ffn_dim": 96, "num_hidden_layers": 4, "num_attention_heads": 8, "vocab_size": 128, "max_position_embeddings": 32}},
     "speecht5": {"hidden_size": 64, "conv_dim": [8] * 7, "num_conv_pos_embeddings": 8, "num_conv_pos_embedding_groups": 4, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8,
                  "decoder_attention_heads": 8, "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "vocab_size": 128, "encoder_max_relative_position": 8, "max_text_positions": 32},
     "tapas": ENCODER | {"architectures": ["TapasForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32, "type_vocab_sizes": [3, 8, 8, 2, 8, 8, 10]},
@@ -650,7 +658,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "exaone4_5", "glm_ocr", "glmasr", "lighton_ocr", "internvl_chat_phi3", "llava_next_qwen2", "mistral3_qwen3", "paligemma_gemma2", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
               "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech",
               "big_bird", "clap", "detr", "lilt", "muse_glimmer", "owlv2", "owlvit", "pvt_v2", "table-transformer", "timesformer", "xlnet",
-              "wav2vec2_codebook", "wavlm_voices", "kosmos-2", "blip_questions", "decision_transformer", "vision_encoder_decoder_gpt2", "vision_encoder_decoder_deit", "donut", "encoder-decoder", "siglip_classifier", "siglip2_classifier", "clip_classifier", "metaclip_2_classifier", "whisper_classifier", "ibert", "kosmos-2.5", "clipseg", "csm", "granite4_vision", "hiera", "mlcd_vision_model", "pix2struct", "splinter", "vjepa2", "longt5", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
+              "speecht5_tts", "dia", "musicgen", "wav2vec2_codebook", "wavlm_voices", "kosmos-2", "blip_questions", "decision_transformer", "vision_encoder_decoder_gpt2", "vision_encoder_decoder_deit", "donut", "encoder-decoder", "siglip_classifier", "siglip2_classifier", "clip_classifier", "metaclip_2_classifier", "whisper_classifier", "ibert", "kosmos-2.5", "clipseg", "csm", "granite4_vision", "hiera", "mlcd_vision_model", "pix2struct", "splinter", "vjepa2", "longt5", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip", "clap")
 # What is made of parameters alone, such as heads of relative positions, or of a condition of the whole batch, each rank makes for

@@ -10,6 +10,7 @@ stg.symbol @NB "codes of a frame"
 stg.symbol @V "codes of a book"
 stg.symbol @TX "tokens of a text before the frames"
 stg.symbol @DD "width of layers that see the codes of a frame"
+stg.symbol @VC "codes of a book, beside a vocabulary of words"
 
 !stream = !stg.tensor<[B, S, D], bf16>
 !losses = !stg.tensor<[B], f32>
@@ -29,6 +30,15 @@ stg.block @embed_codes(%codes: !codes) -> !stream {
     stg.yield %r : !stg.tensor<[B, S, _ = NB, D], bf16>
   }
   %y = stg.sum dim 2 %e <"embeddings"> : !stg.tensor<[B, S, _ = NB, D], bf16>
+  stg.return %y : !stream
+}
+
+// What is said so far and what is heard: a word and the codes of a frame, of one table, and a row for
+// those that are not there (Kyutai's speech to text).
+stg.block @embed_word_and_codes(%tokens: !stg.tensor<[B, S, _ = NB + 1], i32>) -> !stream {
+  %t = stg.param "tok_embeddings" : !stg.tensor<[_ = NB*VC + V + 1, D], bf16>
+  %e = stg.embedding %t, %tokens <"word_and_codes"> : !stg.tensor<[_ = NB*VC + V + 1, D], bf16>, !stg.tensor<[B, S, _ = NB + 1], i32>
+  %y = stg.sum dim 2 %e <"embeddings"> : !stg.tensor<[B, S, _ = NB + 1, D], bf16>
   stg.return %y : !stream
 }
 

@@ -2037,9 +2037,52 @@ def csm(c):
     return tables + stack(c) + stack(d) + D * V + D * W + (N - 1) * W * V
 
 
+def musicgen_whole(c):
+    """T5's encoder, a matrix where widths differ, and MusicGen's decoder. A codec is left out."""
+    t, d = c.get("text_encoder") or {}, c.get("decoder") or {}
+    read, D = t.get("d_model", 512), d.get("hidden_size", 1024)
+    return t5(t | {"architectures": ["T5EncoderModel"]}) + musicgen(d) + (linear(read, D) if read != D else 0)
+
+
+def dia(c):
+    """Llama's layers without a mask of bytes, and with attention to these of codes; a table and a head of all books. A codec is left out."""
+    e = {"vocab_size": 256, "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 12, "num_attention_heads": 16, "num_key_value_heads": 16, "head_dim": 128} | (c.get("encoder_config") or {})
+    d = {"vocab_size": 1028, "num_channels": 9, "hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 18, "num_attention_heads": 16, "num_key_value_heads": 4, "head_dim": 128,
+         "cross_num_attention_heads": 16, "cross_num_key_value_heads": 16, "cross_head_dim": 128} | (c.get("decoder_config") or {})
+
+    def stack(p):
+        return p["num_hidden_layers"] * llama_layer(*(p[key] for key in ("hidden_size", "intermediate_size", "num_attention_heads", "num_key_value_heads", "head_dim")))
+
+    W, D = e["hidden_size"], d["hidden_size"]
+    reading = D + 2 * D * d["cross_num_attention_heads"] * d["cross_head_dim"] + 2 * W * d["cross_num_key_value_heads"] * d["cross_head_dim"]
+    return e["vocab_size"] * W + stack(e) + W + 2 * d["num_channels"] * d["vocab_size"] * D + stack(d) + d["num_hidden_layers"] * reading + D
+
+
+def kyutai(c):
+    """Llama's layers, a table of words, of all books and of nothing, and a head of words. A codec is left out."""
+    c = {"vocab_size": 4001, "codebook_vocab_size": 2049, "num_codebooks": 32, "hidden_size": 2048, "ffn_dim": 11264, "num_hidden_layers": 48, "num_attention_heads": 32} | c
+    D, H, V = c["hidden_size"], c["num_attention_heads"], c["vocab_size"]
+    layer = llama_layer(D, c["ffn_dim"] // 2, H, c.get("num_key_value_heads") or H, c.get("head_dim") or D // H)
+    return (V + c["num_codebooks"] * c["codebook_vocab_size"] + 1) * D + c["num_hidden_layers"] * layer + D + V * D
+
+
+def text_to_speech(c):
+    """Words and steps with a number for their positions; BERT's layers with distances, and such as read them; three matrices
+    before, beside a voice, and behind the decoder two matrices and five convolutions, each with two numbers of each channel."""
+    c = {"hidden_size": 768, "encoder_layers": 12, "encoder_attention_heads": 12, "encoder_ffn_dim": 3072, "decoder_layers": 6, "decoder_ffn_dim": 3072, "vocab_size": 81, "num_mel_bins": 80,
+         "speech_decoder_prenet_units": 256, "speaker_embedding_dim": 512, "speech_decoder_postnet_units": 256, "reduction_factor": 2} | c
+    D, M, U, C, R = (c[key] for key in ("hidden_size", "num_mel_bins", "speech_decoder_prenet_units", "speech_decoder_postnet_units", "reduction_factor"))
+    encoder = c["vocab_size"] * D + 1 + norm(D) + c["encoder_layers"] * block(D, c["encoder_ffn_dim"])
+    encoder += 2 * c.get("encoder_max_relative_position", 160) * D // c["encoder_attention_heads"]
+    decoder = linear(M, U) + linear(U, U) + linear(U, D) + 1 + linear(D + c["speaker_embedding_dim"], D) + c["decoder_layers"] * (block(D, c["decoder_ffn_dim"]) + 4 * linear(D, D) + norm(D))
+    return encoder + decoder + linear(D, M * R) + linear(D, R) + 5 * (2 * M * C + 3 * C * C) + 4 * norm(C) + norm(M)
+
+
 def speecht5(c):
     """wav2vec 2.0 with one table of distances for all layers, and a decoder with a table of its own."""
     c = {"hidden_size": 768, "encoder_layers": 12, "encoder_attention_heads": 12, "encoder_ffn_dim": 3072, "decoder_layers": 6, "decoder_ffn_dim": 3072, "vocab_size": 81} | c
+    if kind_of(c) == "ForTextToSpeech":
+        return text_to_speech(c)
     D, F, V = c["hidden_size"], c["decoder_ffn_dim"], c["vocab_size"]
     sound = wav2vec2(c | {"num_hidden_layers": c["encoder_layers"], "intermediate_size": c["encoder_ffn_dim"], "architectures": ["Wav2Vec2Model"]})
     distances = 2 * c.get("encoder_max_relative_position", 160) * D // c["encoder_attention_heads"]
@@ -2161,7 +2204,7 @@ FAMILIES = {
     "aimv2_vision_model": aimv2,
     "longt5": longt5,
     "granite4_vision": granite4_vision,
-    "speecht5": speecht5,
+    "speecht5": speecht5, "dia": dia, "kyutai_speech_to_text": kyutai, "musicgen": musicgen_whole,
     "csm": csm,
     "seamless_m4t": seamless, "seamless_m4t_v2": seamless,
     "kosmos-2": kosmos2, "luke": luke, "tapas": tapas, "clipseg": clipseg, "sam": sam,

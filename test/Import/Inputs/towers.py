@@ -1466,6 +1466,36 @@ def draw_speecht5(draw):
         "tie_word_embeddings": draw.random() < 0.5, "scale_embedding": draw.random() < 0.5}
 
 
+def draw_text_to_speech(draw):
+    heads = draw.choice([1, 2])
+    return {"architectures": ["SpeechT5ForTextToSpeech"], "hidden_size": 24 * heads, "encoder_attention_heads": 2 * heads, "encoder_layers": draw.randint(1, 4), "encoder_ffn_dim": draw.randint(3, 99),
+            "decoder_layers": draw.randint(1, 4), "decoder_ffn_dim": draw.randint(3, 99), "decoder_attention_heads": draw.choice([2, 3]), "encoder_max_relative_position": draw.randint(1, 9),
+            "max_text_positions": draw.randint(4, 40), "max_speech_positions": draw.randint(4, 40), "vocab_size": draw.randint(10, 99), "num_mel_bins": draw.randint(2, 9),
+            "speech_decoder_prenet_units": draw.randint(2, 20), "speech_decoder_postnet_units": draw.randint(2, 20), "speaker_embedding_dim": draw.randint(2, 20), "reduction_factor": draw.randint(1, 3)}
+
+
+def draw_musicgen_whole(draw):
+    text, decoder = draw_t5(draw), draw_musicgen(draw)
+    for key in ("architectures", "num_decoder_layers", "tie_word_embeddings"):
+        del text[key]
+    return {"text_encoder": text | {"model_type": "t5", "d_model": draw.choice([24, decoder["hidden_size"]])}, "decoder": decoder | {"model_type": "musicgen_decoder"}, "audio_encoder": {"model_type": "encodec"}}
+
+
+def draw_dia(draw):
+    def draw_part(heads):
+        return {"hidden_size": draw.choice([16, 24]), "intermediate_size": draw.randint(3, 99), "num_hidden_layers": draw.randint(1, 4), "num_attention_heads": 2 * heads, "num_key_value_heads": draw.choice([1, heads]),
+                "head_dim": draw.choice([8, 12]), "vocab_size": draw.randint(50, 99), "max_position_embeddings": draw.randint(4, 40)}
+
+    encoder, heads = draw_part(draw.choice([1, 2])), draw.choice([1, 2])
+    return {"encoder_config": encoder, "decoder_config": draw_part(draw.choice([1, 2])) | {
+        "num_channels": draw.randint(1, 9), "cross_hidden_size": encoder["hidden_size"], "cross_num_attention_heads": 2 * heads, "cross_num_key_value_heads": draw.choice([1, heads]), "cross_head_dim": draw.choice([4, 8])}}
+
+
+def draw_kyutai(draw):
+    sizes = draw_text(draw)
+    return sizes | {"ffn_dim": 2 * sizes.pop("intermediate_size"), "num_codebooks": draw.randint(1, 9), "codebook_vocab_size": draw.randint(20, 99), "sliding_window": draw.choice([4, 400])}
+
+
 def draw_granite4_vision(draw):
     text, side, layers = draw_text(draw) | {"num_hidden_layers": 9, "residual_multiplier": draw.choice([1, 0.22])}, draw.choice([1, 2, 4]), sorted(draw.sample(range(1, 7), 3))
     tower, heads = draw_square_tower(draw, 2 * side * draw.randint(1, 2)) | {"model_type": "siglip_vision_model", "num_hidden_layers": 7}, draw.choice([1, 2])
@@ -1549,7 +1579,7 @@ DRAWS = {
     "aimv2_vision_model": draw_aimv2,
     "longt5": draw_longt5,
     "granite4_vision": draw_granite4_vision,
-    "speecht5": draw_speecht5,
+    "speecht5": lambda draw: (draw_text_to_speech if draw.random() < 0.5 else draw_speecht5)(draw), "dia": draw_dia, "kyutai_speech_to_text": draw_kyutai, "musicgen": draw_musicgen_whole,
     "csm": draw_csm,
     "seamless_m4t": lambda draw: draw_seamless(draw, "SeamlessM4T", ["relative", "rotary"]), "seamless_m4t_v2": draw_seamless_v2,
     "kosmos-2": draw_kosmos2, "luke": draw_luke, "tapas": draw_tapas, "clipseg": draw_clipseg, "sam": draw_sam,
