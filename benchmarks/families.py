@@ -610,6 +610,11 @@ CONFIGS = {
     "WanTransformer3DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "in_channels": 4, "out_channels": 4, "text_dim": 32,
                               "ffn_dim": 96},
     "wav2vec2": SOUND | {"architectures": ["Wav2Vec2ForCTC"], "feat_extract_norm": "layer", "do_stable_layer_norm": True},
+    "timesfm": ENCODER | {"head_dim": 8, "patch_length": 4, "context_length": 128, "horizon_length": 8},
+    "chronos_bolt": {"model_type": "t5", "architectures": ["ChronosBoltModelForForecasting"], "d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8,
+                     "chronos_config": {"context_length": 124, "input_patch_size": 4, "input_patch_stride": 4, "prediction_length": 8}},
+    "bert_sentences": ENCODER | {"model_type": "bert", "architectures": ["BertForNextSentencePrediction"], "vocab_size": 128, "max_position_embeddings": 32},
+    "roberta_decoder": ENCODER | {"model_type": "roberta", "architectures": ["RobertaForCausalLM"], "is_decoder": True, "vocab_size": 128, "max_position_embeddings": 34},
     "wav2vec2_codebook": {"model_type": "wav2vec2", "architectures": ["Wav2Vec2ForPreTraining"], "num_codevectors_per_group": 8, "codevector_dim": 16, "proj_codevector_dim": 16, "num_negatives": 4} | SOUND,
     "wavlm_voices": {"model_type": "wavlm", "architectures": ["WavLMForXVector"], "use_weighted_layer_sum": True, "tdnn_dim": [16, 16, 16, 16, 24], "xvector_output_dim": 16} | SOUND,
     "wav2vec2-bert": ENCODER | {"feature_projection_input_dim": 16},
@@ -658,7 +663,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "exaone4_5", "glm_ocr", "glmasr", "lighton_ocr", "internvl_chat_phi3", "llava_next_qwen2", "mistral3_qwen3", "paligemma_gemma2", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
               "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech",
               "big_bird", "clap", "detr", "lilt", "muse_glimmer", "owlv2", "owlvit", "pvt_v2", "table-transformer", "timesformer", "xlnet",
-              "speecht5_tts", "dia", "musicgen", "wav2vec2_codebook", "wavlm_voices", "kosmos-2", "blip_questions", "decision_transformer", "vision_encoder_decoder_gpt2", "vision_encoder_decoder_deit", "donut", "encoder-decoder", "siglip_classifier", "siglip2_classifier", "clip_classifier", "metaclip_2_classifier", "whisper_classifier", "ibert", "kosmos-2.5", "clipseg", "csm", "granite4_vision", "hiera", "mlcd_vision_model", "pix2struct", "splinter", "vjepa2", "longt5", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
+              "timesfm", "chronos_bolt", "bert_sentences", "roberta_decoder", "speecht5_tts", "dia", "musicgen", "wav2vec2_codebook", "wavlm_voices", "kosmos-2", "blip_questions", "decision_transformer", "vision_encoder_decoder_gpt2", "vision_encoder_decoder_deit", "donut", "encoder-decoder", "siglip_classifier", "siglip2_classifier", "clip_classifier", "metaclip_2_classifier", "whisper_classifier", "ibert", "kosmos-2.5", "clipseg", "csm", "granite4_vision", "hiera", "mlcd_vision_model", "pix2struct", "splinter", "vjepa2", "longt5", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip", "siglip2", "altclip", "chinese_clip", "clap")
 # What is made of parameters alone, such as heads of relative positions, or of a condition of the whole batch, each rank makes for

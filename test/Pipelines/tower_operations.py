@@ -704,6 +704,11 @@ def main():
         "seamless-m4t-medium-text-to-text": two_stacks(1024, 1024, 1024, 16, 16, 64, 256206, 12, 12) + 24 * 4 * 1024 * 1024 * 4096,
         # Of 1,792 frames 32 codes each.
         "csm-1b": text(2048, 8192, 16, 32, 8, 64, 2051, 2048) + 1792 * (text(1024, 8192, 4, 8, 2, 128, 0, 32) + 2 * 32 * 2048 * 1024 + 2 * 31 * 1024 * 2051),
+        "chronos-t5-tiny": two_stacks(512, 512, 256, 4, 4, 64, 4096, 4, 4) + 8 * 4 * 512 * 256 * 1024,
+        # 128 patches of 16 numbers and a token behind them; one token of the decoder.
+        "chronos-bolt-base": two_stacks(129, 1, 768, 12, 12, 64, 0, 12, 12) + 12 * 4 * 130 * 768 * 3072 + 2 * 128 * (32 * 3072 + 3072 * 768 + 32 * 768) + 2 * (768 * 3072 + 3072 * 576 + 768 * 576),
+        # All of 64 patches say what is behind them, and the last one is read.
+        "timesfm-2.0-500m": 50 * (8 * 64 * 1280**2 + 2 * 1280 * 64 * 65 + 4 * 64 * 1280**2) + 2 * 64 * (64 * 1280 + 1280**2 + 64 * 1280) + 2 * 64 * 3 * 1280**2,
         # Two matrices before each frame's, a voice beside it, and five convolutions over five of twice as many frames.
         "speecht5-tts": layers(12, 450, 768, 3072) + 12 * 2 * 450**2 * 768 + read_by(450, 1876, 768, 3072, 0, 6)
         + 2 * 1876 * (80 * 256 + 256**2 + 256 * 768 + 1280 * 768 + 768 * 162) + 2 * 3752 * 5 * (2 * 80 * 256 + 3 * 256**2),

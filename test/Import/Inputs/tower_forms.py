@@ -41,12 +41,12 @@ def bert(c):
     total = tables * D + norm(D)
     total += c.get("num_hidden_layers", 12) * block(D, c.get("intermediate_size", 3072))
     kind = (c.get("architectures") or ["BertModel"])[0]
-    if kind not in ("BertForMaskedLM", "BertForTokenClassification", "BertForQuestionAnswering"):
+    if kind not in ("BertForMaskedLM", "BertForCausalLM", "BertForTokenClassification", "BertForQuestionAnswering"):
         total += linear(D, D)
-    if kind in ("BertForMaskedLM", "BertForPreTraining"):
+    if kind in ("BertForMaskedLM", "BertForCausalLM", "BertForPreTraining"):
         total += linear(D, D) + norm(D) + V
         total += 0 if c.get("tie_word_embeddings", True) else V * D
-    if kind == "BertForPreTraining":
+    if kind in ("BertForPreTraining", "BertForNextSentencePrediction"):
         total += linear(D, 2)
     if kind in ("BertForSequenceClassification", "BertForTokenClassification"):
         total += linear(D, classes(c))
@@ -70,11 +70,11 @@ def mobilebert(c):
     networks = c.get("num_feedforward_networks", 4) * (linear(N, F) + linear(F, N) + norm(N))
     total += c["num_hidden_layers"] * (attention + networks + linear(N, D) + norm(D))
     kind = kind_of(c)
-    if kind in ("Model", "ForPreTraining", "ForSequenceClassification") and c.get("classifier_activation", True):
+    if kind in ("Model", "ForPreTraining", "ForNextSentencePrediction", "ForSequenceClassification") and c.get("classifier_activation", True):
         total += linear(D, D)
     if kind in ("ForMaskedLM", "ForPreTraining"):
         total += linear(D, D) + norm(D) + V + V * (D - E)
-    ends = {"ForPreTraining": 2, "ForSequenceClassification": classes(c), "ForTokenClassification": classes(c), "ForQuestionAnswering": 2}
+    ends = {"ForPreTraining": 2, "ForNextSentencePrediction": 2, "ForSequenceClassification": classes(c), "ForTokenClassification": classes(c), "ForQuestionAnswering": 2}
     return total + (linear(D, ends[kind]) if kind in ends else 0)
 
 
@@ -270,6 +270,8 @@ def electra(c):
 
 
 def t5(c):
+    if (c.get("architectures") or [""])[0] == "ChronosBoltModelForForecasting":
+        return chronos_bolt(c)
     D, E = c.get("d_model", 512), c.get("d_kv", 64) * c.get("num_heads", 8)
     F, V = c.get("d_ff", 2048), c.get("vocab_size", 32128)
     matrices = 3 if c.get("feed_forward_proj", "relu").startswith("gated-") else 2
@@ -2037,6 +2039,28 @@ def csm(c):
     return tables + stack(c) + stack(d) + D * V + D * W + (N - 1) * W * V
 
 
+def residual_network(inputs, inner, outputs):
+    """Two matrices, and one beside both."""
+    return linear(inputs, inner) + linear(inner, outputs) + linear(inputs, outputs)
+
+
+def timesfm(c):
+    """Patches and what is missing of them, a table of frequencies; biases, and a number for each element of a head."""
+    c = {"patch_length": 32, "horizon_length": 128, "freq_size": 3, "num_hidden_layers": 50, "hidden_size": 1280, "intermediate_size": 1280, "head_dim": 80, "num_attention_heads": 16, "quantiles": 9 * [0]} | c
+    D, F, wide = c["hidden_size"], c["intermediate_size"], c["num_attention_heads"] * c["head_dim"]
+    layer = D + linear(D, 3 * wide) + linear(wide, D) + c["head_dim"] + norm(D) + linear(D, F) + linear(F, D)
+    ends = residual_network(2 * c["patch_length"], F, D) + residual_network(D, F, c["horizon_length"] * (len(c["quantiles"]) + 1))
+    return ends + c["freq_size"] * D + c["num_hidden_layers"] * layer
+
+
+def chronos_bolt(c):
+    """T5 with a table of two tokens, and networks of patches and of quantiles."""
+    series = {"input_patch_size": 16, "prediction_length": 64, "quantiles": 9 * [0]} | (c.get("chronos_config") or {})
+    D, F = c.get("d_model", 512), c.get("d_ff", 2048)
+    ends = residual_network(2 * series["input_patch_size"], F, D) + residual_network(D, F, series["prediction_length"] * len(series["quantiles"]))
+    return ends + t5(c | {"architectures": ["T5Model"], "vocab_size": 2})
+
+
 def musicgen_whole(c):
     """T5's encoder, a matrix where widths differ, and MusicGen's decoder. A codec is left out."""
     t, d = c.get("text_encoder") or {}, c.get("decoder") or {}
@@ -2204,7 +2228,7 @@ FAMILIES = {
     "aimv2_vision_model": aimv2,
     "longt5": longt5,
     "granite4_vision": granite4_vision,
-    "speecht5": speecht5, "dia": dia, "kyutai_speech_to_text": kyutai, "musicgen": musicgen_whole,
+    "speecht5": speecht5, "dia": dia, "kyutai_speech_to_text": kyutai, "musicgen": musicgen_whole, "timesfm": timesfm,
     "csm": csm,
     "seamless_m4t": seamless, "seamless_m4t_v2": seamless,
     "kosmos-2": kosmos2, "luke": luke, "tapas": tapas, "clipseg": clipseg, "sam": sam,

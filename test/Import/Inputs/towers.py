@@ -35,10 +35,15 @@ def of_kind(draw, prefix, *kinds):
 
 
 def draw_bert(draw):
-    kinds = ["Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering"]
+    kinds = ["Model", "ForMaskedLM", "ForPreTraining", "ForNextSentencePrediction", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering"]
     return draw_encoder(draw) | labels(draw) | {
         "architectures": ["Bert" + draw.choice(kinds)], "type_vocab_size": draw.randint(1, 4),
         "tie_word_embeddings": draw.random() < 0.5}
+
+
+def or_writing(draw, config, prefix):
+    """A class that predicts the next token in the place of another one."""
+    return config | ({"architectures": [prefix + "ForCausalLM"], "is_decoder": True} if draw.random() < 0.3 else {})
 
 
 OF_TOKENS = ("ForTokenClassification", "ForQuestionAnswering")
@@ -71,7 +76,7 @@ def draw_squeezebert(draw):
 def draw_mobilebert(draw):
     sizes = draw_bert(draw)
     del sizes["tie_word_embeddings"]
-    return sizes | of_kind(draw, "MobileBert", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", *OF_TOKENS) | {
+    return sizes | of_kind(draw, "MobileBert", "Model", "ForMaskedLM", "ForPreTraining", "ForNextSentencePrediction", "ForSequenceClassification", *OF_TOKENS) | {
         "embedding_size": draw.choice([3, 7]), "intra_bottleneck_size": sizes["num_attention_heads"] * draw.choice([2, 5]),
         "num_feedforward_networks": draw.randint(1, 4), "classifier_activation": draw.random() < 0.5, "normalization_type": draw.choice(["no_norm", "layer_norm"])}
 
@@ -314,7 +319,7 @@ def draw_data2vec_text(draw):
 
 
 def draw_megatron_bert(draw):
-    return draw_bert(draw) | of_kind(draw, "MegatronBert", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", *OF_TOKENS)
+    return draw_bert(draw) | of_kind(draw, "MegatronBert", "Model", "ForMaskedLM", "ForPreTraining", "ForNextSentencePrediction", "ForSequenceClassification", *OF_TOKENS)
 
 
 def draw_xlm_roberta_xl(draw):
@@ -329,7 +334,7 @@ def draw_esm(draw):
 
 
 def draw_ernie(draw):
-    return draw_bert(draw) | of_kind(draw, "Ernie", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", *OF_TOKENS) | {
+    return draw_bert(draw) | of_kind(draw, "Ernie", "Model", "ForMaskedLM", "ForPreTraining", "ForNextSentencePrediction", "ForSequenceClassification", *OF_TOKENS) | {
         "use_task_id": draw.random() < 0.5, "task_type_vocab_size": draw.randint(1, 4)}
 
 
@@ -1466,6 +1471,21 @@ def draw_speecht5(draw):
         "tie_word_embeddings": draw.random() < 0.5, "scale_embedding": draw.random() < 0.5}
 
 
+def draw_timesfm(draw):
+    patch = draw.choice([2, 5])
+    return {"patch_length": patch, "context_length": patch * draw.randint(1, 9), "horizon_length": draw.randint(1, 20), "freq_size": draw.randint(1, 4), "num_hidden_layers": draw.randint(1, 4),
+            "hidden_size": draw.choice([16, 24]), "intermediate_size": draw.randint(3, 99), "head_dim": draw.choice([4, 7]), "num_attention_heads": draw.randint(1, 3),
+            "quantiles": [0.1 * i for i in range(1, draw.randint(2, 9))]}
+
+
+def draw_chronos_bolt(draw):
+    text, patch = draw_t5(draw), draw.choice([2, 5])
+    for key in ("vocab_size", "tie_word_embeddings"):
+        del text[key]
+    return text | {"architectures": ["ChronosBoltModelForForecasting"], "chronos_config": {
+        "context_length": patch * draw.randint(1, 9), "input_patch_size": patch, "input_patch_stride": patch, "prediction_length": draw.randint(1, 20), "quantiles": [0.1 * i for i in range(1, draw.randint(2, 9))]}}
+
+
 def draw_text_to_speech(draw):
     heads = draw.choice([1, 2])
     return {"architectures": ["SpeechT5ForTextToSpeech"], "hidden_size": 24 * heads, "encoder_attention_heads": 2 * heads, "encoder_layers": draw.randint(1, 4), "encoder_ffn_dim": draw.randint(3, 99),
@@ -1587,7 +1607,7 @@ DRAWS = {
     "xlnet": draw_xlnet, "lilt": draw_lilt, "big_bird": draw_big_bird,
     "distilbert": draw_distilbert, "longformer": draw_longformer, "xmod": draw_xmod, "openai_privacy_filter": draw_privacy_filter,
     "squeezebert": draw_squeezebert, "mobilebert": draw_mobilebert, "visual_bert": draw_visual_bert, "jina_embeddings_v3": draw_jina_embeddings,
-    "dpr": draw_dpr, "bert-generation": draw_bert_generation, "roberta-prelayernorm": draw_roberta_prelayernorm, "roc_bert": draw_roc_bert,
+    "dpr": draw_dpr, "bert-generation": draw_bert_generation, "roberta-prelayernorm": lambda draw: or_writing(draw, draw_roberta_prelayernorm(draw), "RobertaPreLayerNorm"), "roc_bert": draw_roc_bert,
     "xlm": draw_xlm, "flaubert": draw_flaubert, "led": lambda draw: draw_led(draw) | of_texts(draw, "LED"), "speech_to_text": draw_speech_to_text, "fsmt": draw_fsmt, "mvp": lambda draw: draw_bart(draw) | of_texts(draw, "Mvp"),
     "layoutlmv3": draw_layoutlmv3,
     "deberta": draw_deberta, "deberta-v2": draw_deberta_v2,
@@ -1598,14 +1618,14 @@ DRAWS = {
     "layoutlm": draw_layoutlm,
     "rembert": draw_rembert,
     "roformer": draw_roformer,
-    "albert": draw_albert, "bert": draw_bert, "camembert": draw_camembert, "clip_text_model": draw_clip_text_model,
-    "data2vec-text": draw_data2vec_text, "electra": draw_electra, "ernie": draw_ernie, "esm": draw_esm, "eurobert": draw_eurobert,
-    "megatron-bert": draw_megatron_bert, "modernbert": draw_modernbert, "modernbert-decoder": draw_modernbert_decoder,
-    "mpnet": draw_mpnet, "new": draw_gte, "nomic_bert": draw_nomic_bert, "roberta": draw_roberta,
-    "xlm-roberta": draw_xlm_roberta, "xlm-roberta-xl": draw_xlm_roberta_xl,
+    "albert": draw_albert, "bert": draw_bert, "camembert": lambda draw: or_writing(draw, draw_camembert(draw), "Camembert"), "clip_text_model": draw_clip_text_model,
+    "data2vec-text": lambda draw: or_writing(draw, draw_data2vec_text(draw), "Data2VecText"), "electra": draw_electra, "ernie": lambda draw: or_writing(draw, draw_ernie(draw), "Ernie"), "esm": draw_esm, "eurobert": draw_eurobert,
+    "megatron-bert": lambda draw: or_writing(draw, draw_megatron_bert(draw), "MegatronBert"), "modernbert": draw_modernbert, "modernbert-decoder": draw_modernbert_decoder,
+    "mpnet": draw_mpnet, "new": draw_gte, "nomic_bert": draw_nomic_bert, "roberta": lambda draw: or_writing(draw, draw_roberta(draw), "Roberta"),
+    "xlm-roberta": lambda draw: or_writing(draw, draw_xlm_roberta(draw), "XLMRoberta"), "xlm-roberta-xl": lambda draw: or_writing(draw, draw_xlm_roberta_xl(draw), "XLMRobertaXL"),
     # Two sequences.
     "bart": draw_bart, "blenderbot": draw_bart, "blenderbot-small": draw_bart, "m2m_100": draw_bart,
-    "marian": draw_bart, "mbart": lambda draw: draw_bart(draw) | of_texts(draw, "MBart"), "mt5": lambda draw: with_heads(draw, draw_t5(draw), "MT5"), "pegasus": draw_bart, "plbart": lambda draw: draw_bart(draw) | of_texts(draw, "PLBart"), "t5": lambda draw: with_heads(draw, draw_t5(draw), "T5"),
+    "marian": draw_bart, "mbart": lambda draw: draw_bart(draw) | of_texts(draw, "MBart"), "mt5": lambda draw: with_heads(draw, draw_t5(draw), "MT5"), "pegasus": draw_bart, "plbart": lambda draw: draw_bart(draw) | of_texts(draw, "PLBart"), "t5": lambda draw: draw_chronos_bolt(draw) if draw.random() < 0.5 else with_heads(draw, draw_t5(draw), "T5"), "timesfm": draw_timesfm,
     "umt5": lambda draw: with_heads(draw, draw_t5(draw), "UMT5"), "whisper": draw_whisper,
     "vision-encoder-decoder": draw_before_text, "encoder-decoder": draw_encoder_decoder, "decision_transformer": draw_decision_transformer, "moonshine": draw_moonshine, "musicgen_decoder": draw_musicgen, "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
     # Images and sound.
