@@ -704,6 +704,15 @@ def main():
         "seamless-m4t-medium-text-to-text": two_stacks(1024, 1024, 1024, 16, 16, 64, 256206, 12, 12) + 24 * 4 * 1024 * 1024 * 4096,
         # Of 1,792 frames 32 codes each.
         "csm-1b": text(2048, 8192, 16, 32, 8, 64, 2051, 2048) + 1792 * (text(1024, 8192, 4, 8, 2, 128, 0, 32) + 2 * 32 * 2048 * 1024 + 2 * 31 * 1024 * 2051),
+        "bigbird-pegasus-large": two_stacks(704, 704, 1024, 16, 16, 64, 96103, 16, 16) + 32 * 4 * 704 * 1024 * 4096,
+        # Five layers read each other by one attention, and each themselves; 36 regions, of which 2048 features are said.
+        "lxmert-base-uncased": layers(14, 512, 768, 3072) + layers(10, 36, 768, 3072) + 5 * (8 * 548 * 768**2 + 8 * 512 * 36 * 768) + 2 * 36 * 2052 * 768 + 2 * 768**2
+        + 2 * 512 * 768 * (768 + 30522) + 2 * 36 * 768 * (768 + 1600 + 400 + 2048) + 2 * (768 * 1536 + 1536 * 9500) + 2 * 768 * 2,
+        "clip-bert": layers(12, 512, 768, 3072) + 2 * 768**2 + 2 * 49 * 3072 * 768 + layers(12, 50, 768, 3072) + 2 * 2 * 768 * 512 + 2 * 512,
+        # Half as many heads; windows of nine tokens, a matrix of which makes the weights of six heads.
+        "conv-bert-base": 12 * (2 * 512 * 768 * (5 * 384 + 768 + 9) + 2 * 512 * 384 * (54 + 9) + 4 * 512**2 * 384 + 4 * 512 * 768 * 3072),
+        # A layer of blocks of 128 characters and one of all, twelve of a fourth as many tokens.
+        "canine-s": layers(12, 512, 768, 3072) + layers(2, 2048, 768, 3072) - 4 * 2048 * (2048 - 128) * 768 + 2 * 512 * 3072 * 768 + 2 * 2049 * 4 * 1536 * 768 + 2 * 768**2,
         "chronos-t5-tiny": two_stacks(512, 512, 256, 4, 4, 64, 4096, 4, 4) + 8 * 4 * 512 * 256 * 1024,
         # 128 patches of 16 numbers and a token behind them; one token of the decoder.
         "chronos-bolt-base": two_stacks(129, 1, 768, 12, 12, 64, 0, 12, 12) + 12 * 4 * 130 * 768 * 3072 + 2 * 128 * (32 * 3072 + 3072 * 768 + 32 * 768) + 2 * (768 * 3072 + 3072 * 576 + 768 * 576),

@@ -2039,6 +2039,50 @@ def csm(c):
     return tables + stack(c) + stack(d) + D * V + D * W + (N - 1) * W * V
 
 
+def bigbird_pegasus(c):
+    """PEGASUS with a table of positions of each stack; biases are those of networks, and of attention if it has any."""
+    c = {"d_model": 1024, "vocab_size": 96103, "encoder_layers": 16, "decoder_layers": 16, "encoder_ffn_dim": 4096, "decoder_ffn_dim": 4096} | c
+    biases = 0 if c.get("use_bias", False) else 4 * c["d_model"] * (c["encoder_layers"] + 2 * c["decoder_layers"])
+    return sequences(c, c.get("max_position_embeddings", 4096), False, True) - biases
+
+
+def lxmert(c):
+    """Layers of a text and of regions; of both with one attention to each other, and two of themselves; heads of what is hidden, and answers."""
+    c = {"vocab_size": 30522, "hidden_size": 768, "intermediate_size": 3072, "max_position_embeddings": 512, "type_vocab_size": 2, "l_layers": 9, "x_layers": 5, "r_layers": 5,
+         "visual_feat_dim": 2048, "visual_pos_dim": 4, "num_qa_labels": 9500, "num_object_labels": 1600, "num_attr_labels": 400} | c
+    D, V, layer, kind = c["hidden_size"], c["vocab_size"], block(c["hidden_size"], c["intermediate_size"]), kind_of(c)
+    total = (V + c["max_position_embeddings"] + c["type_vocab_size"]) * D + norm(D) + linear(c["visual_feat_dim"], D) + linear(c["visual_pos_dim"], D) + 2 * norm(D)
+    total += (c["l_layers"] + c["r_layers"] + 2 * c["x_layers"]) * layer + c["x_layers"] * (4 * linear(D, D) + norm(D)) + linear(D, D)
+    answers = linear(D, 2 * D) + norm(2 * D) + linear(2 * D, c["num_qa_labels"])
+    if kind == "ForPreTraining":
+        total += 2 * (linear(D, D) + norm(D)) + V + linear(D, 2) + sum(linear(D, c[key]) for key in ("num_object_labels", "num_attr_labels", "visual_feat_dim"))
+    return total + (answers if kind == "ForQuestionAnswering" or kind == "ForPreTraining" and c.get("task_qa", True) else 0)
+
+
+def dual_encoder(c):
+    """BERT with its pooler, or RoBERTa, and a CLIP tower, each with a matrix without a bias; a temperature."""
+    t, v, P = c.get("text_config") or {}, c.get("vision_config") or {}, c.get("projection_dim", 512)
+    return bert(t) + clip_vision(v) + (t.get("hidden_size", 768) + v.get("hidden_size", 768)) * P + 1
+
+
+def convbert(c):
+    """ELECTRA whose queries, keys and values are half as wide, beside a convolution of single channels, two matrices and one of windows."""
+    c = {"hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072, "embedding_size": 768} | c
+    D, H = c["hidden_size"], c["num_attention_heads"] // 2
+    narrow, L = D // 2, c.get("num_hidden_layers", 12)
+    attention = 3 * linear(D, narrow) + 9 * D + linear(D, narrow) + linear(narrow, 9 * H) + linear(D, narrow)
+    return electra(c | {"architectures": ["Electra" + kind_of(c)]}) + L * (attention - 3 * linear(D, D))
+
+
+def canine(c):
+    """Tables of hashes as wide as a row together, BERT's layers and two more, a matrix of four characters and a convolution over four of twice as many."""
+    c = {"hidden_size": 768, "num_hidden_layers": 12, "intermediate_size": 3072, "type_vocab_size": 16, "downsampling_rate": 4, "num_hash_buckets": 16384} | c
+    D, kind = c["hidden_size"], kind_of(c)
+    total = (2 * c["num_hash_buckets"] + c["type_vocab_size"]) * D + 3 * norm(D) + (c["num_hidden_layers"] + 2) * block(D, c["intermediate_size"])
+    total += linear(c["downsampling_rate"] * D, D) + linear(8 * D, D) + linear(D, D)
+    return total + {"ForSequenceClassification": linear(D, classes(c)), "ForMultipleChoice": linear(D, 1)}.get(kind, of_tokens(D, c))
+
+
 def residual_network(inputs, inner, outputs):
     """Two matrices, and one beside both."""
     return linear(inputs, inner) + linear(inner, outputs) + linear(inputs, outputs)
@@ -2229,6 +2273,7 @@ FAMILIES = {
     "longt5": longt5,
     "granite4_vision": granite4_vision,
     "speecht5": speecht5, "dia": dia, "kyutai_speech_to_text": kyutai, "musicgen": musicgen_whole, "timesfm": timesfm,
+    "bigbird_pegasus": bigbird_pegasus, "lxmert": lxmert, "vision-text-dual-encoder": dual_encoder, "convbert": convbert, "canine": canine,
     "csm": csm,
     "seamless_m4t": seamless, "seamless_m4t_v2": seamless,
     "kosmos-2": kosmos2, "luke": luke, "tapas": tapas, "clipseg": clipseg, "sam": sam,

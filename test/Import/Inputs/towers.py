@@ -1471,6 +1471,38 @@ def draw_speecht5(draw):
         "tie_word_embeddings": draw.random() < 0.5, "scale_embedding": draw.random() < 0.5}
 
 
+def draw_bigbird_pegasus(draw):
+    return draw_bart(draw) | {"attention_type": "original_full", "use_bias": draw.random() < 0.5} | of_texts(draw, "BigBirdPegasus")
+
+
+def draw_lxmert(draw):
+    sizes = draw_encoder(draw)
+    del sizes["num_hidden_layers"]
+    return sizes | of_kind(draw, "Lxmert", "Model", "ForPreTraining", "ForQuestionAnswering") | {
+        "type_vocab_size": draw.randint(1, 3), "task_qa": draw.random() < 0.5} | {key: draw.randint(1, 4) for key in ("l_layers", "x_layers", "r_layers")} | {
+        key: draw.randint(2, 30) for key in ("visual_feat_dim", "visual_pos_dim", "num_qa_labels", "num_object_labels", "num_attr_labels")}
+
+
+def draw_dual_encoder(draw):
+    text, kind = draw_encoder(draw), draw.choice(["bert", "roberta"])
+    tower = draw_tower(draw) | {"model_type": "clip_vision_model"}
+    return {"text_config": text | {"model_type": kind, "type_vocab_size": draw.randint(1, 3)}, "vision_config": tower, "projection_dim": draw.choice([8, 20])}
+
+
+def draw_convbert(draw):
+    sizes = draw_encoder(draw)
+    return sizes | labels(draw) | of_kind(draw, "ConvBert", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS) | {
+        "num_attention_heads": 2 * sizes["num_attention_heads"], "hidden_size": 2 * sizes["hidden_size"], "embedding_size": draw.choice([12, 2 * sizes["hidden_size"]]), "type_vocab_size": draw.randint(1, 3)}
+
+
+def draw_canine(draw):
+    sizes = draw_encoder(draw)
+    del sizes["vocab_size"]
+    return sizes | labels(draw) | of_kind(draw, "Canine", "Model", "ForSequenceClassification", "ForMultipleChoice", *OF_TOKENS) | {
+        "max_position_embeddings": 64, "local_transformer_stride": draw.choice([8, 128]), "downsampling_rate": draw.choice([2, 4]), "num_hash_functions": draw.choice([1, 4]),
+        "num_hash_buckets": draw.randint(9, 50), "type_vocab_size": draw.randint(1, 3)}
+
+
 def draw_timesfm(draw):
     patch = draw.choice([2, 5])
     return {"patch_length": patch, "context_length": patch * draw.randint(1, 9), "horizon_length": draw.randint(1, 20), "freq_size": draw.randint(1, 4), "num_hidden_layers": draw.randint(1, 4),
@@ -1625,7 +1657,7 @@ DRAWS = {
     "xlm-roberta": lambda draw: or_writing(draw, draw_xlm_roberta(draw), "XLMRoberta"), "xlm-roberta-xl": lambda draw: or_writing(draw, draw_xlm_roberta_xl(draw), "XLMRobertaXL"),
     # Two sequences.
     "bart": draw_bart, "blenderbot": draw_bart, "blenderbot-small": draw_bart, "m2m_100": draw_bart,
-    "marian": draw_bart, "mbart": lambda draw: draw_bart(draw) | of_texts(draw, "MBart"), "mt5": lambda draw: with_heads(draw, draw_t5(draw), "MT5"), "pegasus": draw_bart, "plbart": lambda draw: draw_bart(draw) | of_texts(draw, "PLBart"), "t5": lambda draw: draw_chronos_bolt(draw) if draw.random() < 0.5 else with_heads(draw, draw_t5(draw), "T5"), "timesfm": draw_timesfm,
+    "marian": draw_bart, "mbart": lambda draw: draw_bart(draw) | of_texts(draw, "MBart"), "mt5": lambda draw: with_heads(draw, draw_t5(draw), "MT5"), "pegasus": draw_bart, "plbart": lambda draw: draw_bart(draw) | of_texts(draw, "PLBart"), "t5": lambda draw: draw_chronos_bolt(draw) if draw.random() < 0.5 else with_heads(draw, draw_t5(draw), "T5"), "timesfm": draw_timesfm, "bigbird_pegasus": draw_bigbird_pegasus, "lxmert": draw_lxmert, "vision-text-dual-encoder": draw_dual_encoder, "convbert": draw_convbert, "canine": draw_canine,
     "umt5": lambda draw: with_heads(draw, draw_t5(draw), "UMT5"), "whisper": draw_whisper,
     "vision-encoder-decoder": draw_before_text, "encoder-decoder": draw_encoder_decoder, "decision_transformer": draw_decision_transformer, "moonshine": draw_moonshine, "musicgen_decoder": draw_musicgen, "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
     # Images and sound.
