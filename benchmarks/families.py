@@ -619,6 +619,8 @@ CONFIGS = {
     "vision-text-dual-encoder": {"projection_dim": 64, "text_config": ENCODER | {"model_type": "bert", "vocab_size": 128, "max_position_embeddings": 32}, "vision_config": VISION | {"model_type": "clip_vision_model", "image_size": 32, "patch_size": 8}},
     "convbert": ENCODER | {"architectures": ["ConvBertForMaskedLM"], "num_attention_heads": 16, "vocab_size": 128, "max_position_embeddings": 32, "embedding_size": 32},
     "canine": ENCODER | {"architectures": ["CanineForTokenClassification"], "num_hidden_layers": 6, "max_position_embeddings": 128, "local_transformer_stride": 32, "num_hash_buckets": 16},
+    "sew": SOUND | {"conv_dim": [4] + 4 * [8] + 4 * [16] + 4 * [32]},
+    "sew-d": SOUND | {"architectures": ["SEWDForCTC"], "conv_dim": [4] + 4 * [8] + 4 * [16] + 4 * [32], "position_buckets": 16},
     "bert_sentences": ENCODER | {"model_type": "bert", "architectures": ["BertForNextSentencePrediction"], "vocab_size": 128, "max_position_embeddings": 32},
     "roberta_decoder": ENCODER | {"model_type": "roberta", "architectures": ["RobertaForCausalLM"], "is_decoder": True, "vocab_size": 128, "max_position_embeddings": 34},
     "wav2vec2_codebook": {"model_type": "wav2vec2", "architectures": ["Wav2Vec2ForPreTraining"], "num_codevectors_per_group": 8, "codevector_dim": 16, "proj_codevector_dim": 16, "num_negatives": 4} | SOUND,
@@ -669,12 +671,12 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "exaone4_5", "glm_ocr", "glmasr", "lighton_ocr", "internvl_chat_phi3", "llava_next_qwen2", "mistral3_qwen3", "paligemma_gemma2", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
               "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech",
               "big_bird", "clap", "detr", "lilt", "muse_glimmer", "owlv2", "owlvit", "pvt_v2", "table-transformer", "timesformer", "xlnet",
-              "bigbird_pegasus", "lxmert", "vision-text-dual-encoder", "convbert", "canine", "timesfm", "chronos_bolt", "bert_sentences", "roberta_decoder", "speecht5_tts", "dia", "musicgen", "wav2vec2_codebook", "wavlm_voices", "kosmos-2", "blip_questions", "decision_transformer", "vision_encoder_decoder_gpt2", "vision_encoder_decoder_deit", "donut", "encoder-decoder", "siglip_classifier", "siglip2_classifier", "clip_classifier", "metaclip_2_classifier", "whisper_classifier", "ibert", "kosmos-2.5", "clipseg", "csm", "granite4_vision", "hiera", "mlcd_vision_model", "pix2struct", "splinter", "vjepa2", "longt5", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
+              "sew", "sew-d", "bigbird_pegasus", "lxmert", "vision-text-dual-encoder", "convbert", "canine", "timesfm", "chronos_bolt", "bert_sentences", "roberta_decoder", "speecht5_tts", "dia", "musicgen", "wav2vec2_codebook", "wavlm_voices", "kosmos-2", "blip_questions", "decision_transformer", "vision_encoder_decoder_gpt2", "vision_encoder_decoder_deit", "donut", "encoder-decoder", "siglip_classifier", "siglip2_classifier", "clip_classifier", "metaclip_2_classifier", "whisper_classifier", "ibert", "kosmos-2.5", "clipseg", "csm", "granite4_vision", "hiera", "mlcd_vision_model", "pix2struct", "splinter", "vjepa2", "longt5", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("vision-text-dual-encoder", "clip", "siglip", "siglip2", "altclip", "chinese_clip", "clap")
 # What is made of parameters alone, such as heads of relative positions, or of a condition of the whole batch, each rank makes for
 # what it has at a time.
-OF_PARAMETERS = ("deberta", "deberta-v2", "parakeet_ctc", "swinv2", "voxtral_realtime", "wav2vec2-conformer", "xlnet")
+OF_PARAMETERS = ("sew-d", "deberta", "deberta-v2", "parakeet_ctc", "swinv2", "voxtral_realtime", "wav2vec2-conformer", "xlnet")
 # The first layer reads zeros, whose gradient nothing needs: where the layer is replayed, it is made.
 FROM_ZEROS = ("detr",)
 BATCH = 16

@@ -207,6 +207,18 @@ def samples(L, S, h, f, C=512, window=128, groups=16):
     return convolutions + 2 * S * C * h + 2 * S * h + 2 * (S + 1) * window * h // groups * h + layers(L, S, h, f)
 
 
+def by_places(S, C=64):
+    """Convolutions over 10, 3 or 2 places, each but the first followed by one of a single place."""
+    frames, windows = [64 * S + 15, *(n for n in (32 * S + 7, 16 * S + 3, 8 * S + 1, 4 * S, 2 * S, S) for _ in range(2))], [10, 3, 1, 3, 1, 3, 1, 3, 1, 2, 1, 2, 1]
+    widths = [1, C] + 4 * [2 * C] + 4 * [4 * C] + 4 * [8 * C]
+    return sum(2 * n * w * before * after for n, w, before, after in zip(frames, windows, widths, widths[1:]))
+
+
+def squeezed(S, h):
+    """A convolution of 16 groups over 128 frames of every second one, one more than there are, a matrix twice as wide, and hidden frames."""
+    return 2 * (S // 2 + 1) * 128 * h // 16 * h + 2 * S // 2 * h * 2 * h + 2 * S * h
+
+
 def disentangled(L, S, h, f, rows):
     """Rows of relative positions become heads of queries and of keys, and keys and queries score them."""
     return layers(L, S, h, f) + L * (4 * rows * h**2 + 4 * S * rows * h)
@@ -713,6 +725,9 @@ def main():
         "conv-bert-base": 12 * (2 * 512 * 768 * (5 * 384 + 768 + 9) + 2 * 512 * 384 * (54 + 9) + 4 * 512**2 * 384 + 4 * 512 * 768 * 3072),
         # A layer of blocks of 128 characters and one of all, twelve of a fourth as many tokens.
         "canine-s": layers(12, 512, 768, 3072) + layers(2, 2048, 768, 3072) - 4 * 2048 * (2048 - 128) * 768 + 2 * 512 * 3072 * 768 + 2 * 2049 * 4 * 1536 * 768 + 2 * 768**2,
+        # Layers of 384 pairs of 768 frames.
+        "sew-tiny": by_places(768) + squeezed(768, 512) + layers(12, 384, 512, 2048),
+        "sew-d-tiny": by_places(768) + 2 * 768 * 512 * 384 + squeezed(768, 384) + disentangled(12, 384, 384, 1536, 512) + 2 * 768 * 384 * 32,
         "chronos-t5-tiny": two_stacks(512, 512, 256, 4, 4, 64, 4096, 4, 4) + 8 * 4 * 512 * 256 * 1024,
         # 128 patches of 16 numbers and a token behind them; one token of the decoder.
         "chronos-bolt-base": two_stacks(129, 1, 768, 12, 12, 64, 0, 12, 12) + 12 * 4 * 130 * 768 * 3072 + 2 * 128 * (32 * 3072 + 3072 * 768 + 32 * 768) + 2 * (768 * 3072 + 3072 * 576 + 768 * 576),

@@ -2083,6 +2083,22 @@ def canine(c):
     return total + {"ForSequenceClassification": linear(D, classes(c)), "ForMultipleChoice": linear(D, 1)}.get(kind, of_tokens(D, c))
 
 
+def sew(c):
+    """Thirteen convolutions over samples, every second one of single places; a convolution over frames, BERT's layers and a matrix twice
+    as wide. The second kind has a table of relative positions with a norm in the place of one before its layers."""
+    c = {"conv_dim": [64] + 4 * [128] + 4 * [256] + 4 * [512], "hidden_size": 768} | c
+    D, C, kind, bias = c["hidden_size"], c["conv_dim"], kind_of(c), c.get("conv_bias", False)
+    total = sum(linear(width * before, after, bias) for width, before, after in zip([10, 3, 1, 3, 1, 3, 1, 3, 1, 2, 1, 2, 1], [1] + C, C))
+    total += sum(map(norm, C)) if c.get("feat_extract_norm", "group") == "layer" else norm(C[0])
+    window = c.get("num_conv_pos_embeddings", 128)
+    total += norm(C[12]) + (linear(C[12], D) if C[12] != D else 0) + linear(window * D // c.get("num_conv_pos_embedding_groups", 16), D) + window
+    total += (D if c.get("mask_time_prob", 0.05) > 0 else 0) + norm(D) + linear(D, 2 * D) + c.get("num_hidden_layers", 12) * block(D, c.get("intermediate_size", 3072))
+    if c["model_type"] == "sew-d":
+        total += 2 * (c.get("position_buckets", 256) if c.get("position_buckets", 256) > 0 else c.get("max_position_embeddings", 512)) * D
+    narrow = c.get("classifier_proj_size", 256)
+    return total + {"ForCTC": linear(D, c.get("vocab_size", 32)), "ForSequenceClassification": linear(D, narrow) + linear(narrow, classes(c))}.get(kind, 0)
+
+
 def residual_network(inputs, inner, outputs):
     """Two matrices, and one beside both."""
     return linear(inputs, inner) + linear(inner, outputs) + linear(inputs, outputs)
@@ -2272,7 +2288,7 @@ FAMILIES = {
     "aimv2_vision_model": aimv2,
     "longt5": longt5,
     "granite4_vision": granite4_vision,
-    "speecht5": speecht5, "dia": dia, "kyutai_speech_to_text": kyutai, "musicgen": musicgen_whole, "timesfm": timesfm,
+    "speecht5": speecht5, "dia": dia, "kyutai_speech_to_text": kyutai, "musicgen": musicgen_whole, "timesfm": timesfm, "sew": sew, "sew-d": sew,
     "bigbird_pegasus": bigbird_pegasus, "lxmert": lxmert, "vision-text-dual-encoder": dual_encoder, "convbert": convbert, "canine": canine,
     "csm": csm,
     "seamless_m4t": seamless, "seamless_m4t_v2": seamless,

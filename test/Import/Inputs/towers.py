@@ -1503,6 +1503,18 @@ def draw_canine(draw):
         "num_hash_buckets": draw.randint(9, 50), "type_vocab_size": draw.randint(1, 3)}
 
 
+def draw_sew(draw, prefix="SEW"):
+    sizes, C = draw_wav2vec2(draw, prefix), draw.choice([2, 4])
+    for key in ("use_weighted_layer_sum", "do_stable_layer_norm"):
+        del sizes[key]
+    return sizes | of_kind(draw, prefix, "Model", "ForCTC", "ForSequenceClassification") | {
+        "conv_dim": [C] + 4 * [2 * C] + 4 * [4 * C] + 4 * [draw.choice([12, sizes["hidden_size"]])], "num_conv_pos_embeddings": draw.choice([4, 8])}
+
+
+def draw_sew_d(draw):
+    return draw_sew(draw, "SEWD") | {"position_buckets": draw.choice([-1, 8, 20]), "max_position_embeddings": draw.randint(9, 30)}
+
+
 def draw_timesfm(draw):
     patch = draw.choice([2, 5])
     return {"patch_length": patch, "context_length": patch * draw.randint(1, 9), "horizon_length": draw.randint(1, 20), "freq_size": draw.randint(1, 4), "num_hidden_layers": draw.randint(1, 4),
@@ -1657,7 +1669,7 @@ DRAWS = {
     "xlm-roberta": lambda draw: or_writing(draw, draw_xlm_roberta(draw), "XLMRoberta"), "xlm-roberta-xl": lambda draw: or_writing(draw, draw_xlm_roberta_xl(draw), "XLMRobertaXL"),
     # Two sequences.
     "bart": draw_bart, "blenderbot": draw_bart, "blenderbot-small": draw_bart, "m2m_100": draw_bart,
-    "marian": draw_bart, "mbart": lambda draw: draw_bart(draw) | of_texts(draw, "MBart"), "mt5": lambda draw: with_heads(draw, draw_t5(draw), "MT5"), "pegasus": draw_bart, "plbart": lambda draw: draw_bart(draw) | of_texts(draw, "PLBart"), "t5": lambda draw: draw_chronos_bolt(draw) if draw.random() < 0.5 else with_heads(draw, draw_t5(draw), "T5"), "timesfm": draw_timesfm, "bigbird_pegasus": draw_bigbird_pegasus, "lxmert": draw_lxmert, "vision-text-dual-encoder": draw_dual_encoder, "convbert": draw_convbert, "canine": draw_canine,
+    "marian": draw_bart, "mbart": lambda draw: draw_bart(draw) | of_texts(draw, "MBart"), "mt5": lambda draw: with_heads(draw, draw_t5(draw), "MT5"), "pegasus": draw_bart, "plbart": lambda draw: draw_bart(draw) | of_texts(draw, "PLBart"), "t5": lambda draw: draw_chronos_bolt(draw) if draw.random() < 0.5 else with_heads(draw, draw_t5(draw), "T5"), "timesfm": draw_timesfm, "sew": draw_sew, "sew-d": draw_sew_d, "bigbird_pegasus": draw_bigbird_pegasus, "lxmert": draw_lxmert, "vision-text-dual-encoder": draw_dual_encoder, "convbert": draw_convbert, "canine": draw_canine,
     "umt5": lambda draw: with_heads(draw, draw_t5(draw), "UMT5"), "whisper": draw_whisper,
     "vision-encoder-decoder": draw_before_text, "encoder-decoder": draw_encoder_decoder, "decision_transformer": draw_decision_transformer, "moonshine": draw_moonshine, "musicgen_decoder": draw_musicgen, "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
     # Images and sound.
