@@ -725,6 +725,10 @@ def main():
         "conv-bert-base": 12 * (2 * 512 * 768 * (5 * 384 + 768 + 9) + 2 * 512 * 384 * (54 + 9) + 4 * 512**2 * 384 + 4 * 512 * 768 * 3072),
         # A layer of blocks of 128 characters and one of all, twelve of a fourth as many tokens.
         "canine-s": layers(12, 512, 768, 3072) + layers(2, 2048, 768, 3072) - 4 * 2048 * (2048 - 128) * 768 + 2 * 512 * 3072 * 768 + 2 * 2049 * 4 * 1536 * 768 + 2 * 768**2,
+        # Steps of 22 numbers, two heads; three numbers of each step that is predicted.
+        "time-series-transformer-tourism": 2 * (48 + 24) * 22 * 32 + two_stacks(48, 24, 32, 2, 2, 16, 3, 4, 4) + 4 * 4 * (48 + 24) * 32 * 32,
+        # Seven channels of 42 patches, all of which are read.
+        "patchtst-etth1": 7 * (2 * 42 * 12 * 128 + layers(3, 42, 128, 512) + 2 * 42 * 128 * 96),
         # Layers of 384 pairs of 768 frames.
         "sew-tiny": by_places(768) + squeezed(768, 512) + layers(12, 384, 512, 2048),
         "sew-d-tiny": by_places(768) + 2 * 768 * 512 * 384 + squeezed(768, 384) + disentangled(12, 384, 384, 1536, 512) + 2 * 768 * 384 * 32,

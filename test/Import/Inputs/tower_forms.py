@@ -2099,6 +2099,26 @@ def sew(c):
     return total + {"ForCTC": linear(D, c.get("vocab_size", 32)), "ForSequenceClassification": linear(D, narrow) + linear(narrow, classes(c))}.get(kind, 0)
 
 
+def time_series(c):
+    """BART's layers of steps, by a matrix without a bias for each stack; a row for each kind of series, and three numbers of each step."""
+    c = {"d_model": 64, "encoder_layers": 2, "decoder_layers": 2, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "num_static_categorical_features": 0} | c
+    D, kinds, width = c["d_model"], 0, 0
+    if c["num_static_categorical_features"]:
+        kinds = c["cardinality"][0]
+        width = (c.get("embedding_dimension") or [min(50, (kinds + 1) // 2)])[0]
+    numbers = len(c.get("lags_sequence") or range(7)) + width + 2 + sum(c.get(key, 0) for key in ("num_dynamic_real_features", "num_time_features", "num_static_real_features"))
+    stacks = sequences(c | {"vocab_size": 0}, 0, True, False)
+    return stacks + kinds * width + 2 * numbers * D + 3 * linear(D, 1)
+
+
+def patchtst(c):
+    """A matrix of patches, a row for each place, layers with two numbers for each channel before each part, and a matrix of the mean, or of all."""
+    c = {"context_length": 32, "patch_length": 1, "patch_stride": 1, "num_hidden_layers": 3, "d_model": 128, "ffn_dim": 512, "prediction_length": 24} | c
+    D, N = c["d_model"], (c["context_length"] - c["patch_length"]) // c["patch_stride"] + 1
+    read = D if c.get("pooling_type", "mean") == "mean" else N * D
+    return linear(c["patch_length"], D) + N * D + c["num_hidden_layers"] * block(D, c["ffn_dim"]) + linear(read, c["prediction_length"])
+
+
 def residual_network(inputs, inner, outputs):
     """Two matrices, and one beside both."""
     return linear(inputs, inner) + linear(inner, outputs) + linear(inputs, outputs)
@@ -2288,7 +2308,7 @@ FAMILIES = {
     "aimv2_vision_model": aimv2,
     "longt5": longt5,
     "granite4_vision": granite4_vision,
-    "speecht5": speecht5, "dia": dia, "kyutai_speech_to_text": kyutai, "musicgen": musicgen_whole, "timesfm": timesfm, "sew": sew, "sew-d": sew,
+    "speecht5": speecht5, "dia": dia, "kyutai_speech_to_text": kyutai, "musicgen": musicgen_whole, "timesfm": timesfm, "sew": sew, "sew-d": sew, "time_series_transformer": time_series, "patchtst": patchtst,
     "bigbird_pegasus": bigbird_pegasus, "lxmert": lxmert, "vision-text-dual-encoder": dual_encoder, "convbert": convbert, "canine": canine,
     "csm": csm,
     "seamless_m4t": seamless, "seamless_m4t_v2": seamless,

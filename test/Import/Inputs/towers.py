@@ -1515,6 +1515,23 @@ def draw_sew_d(draw):
     return draw_sew(draw, "SEWD") | {"position_buckets": draw.choice([-1, 8, 20]), "max_position_embeddings": draw.randint(9, 30)}
 
 
+def draw_time_series(draw):
+    sizes = draw_bart(draw)
+    for key in ("vocab_size", "max_position_embeddings", "scale_embedding", "tie_word_embeddings"):
+        del sizes[key]
+    has_kind = draw.random() < 0.5
+    return sizes | {"prediction_length": draw.randint(1, 20), "lags_sequence": list(range(1, draw.randint(2, 9)))} | {
+        key: draw.randint(0, 3) for key in ("num_time_features", "num_dynamic_real_features", "num_static_real_features")} | (
+        {"num_static_categorical_features": 1, "cardinality": [draw.randint(1, 150)], "embedding_dimension": draw.choice([None, [draw.randint(1, 9)]])} if has_kind else {}) | draw.choice([{}, {"context_length": draw.randint(1, 30)}])
+
+
+def draw_patchtst(draw):
+    heads, patch = draw.choice([1, 2, 3]), draw.randint(1, 5)
+    return {"num_input_channels": draw.randint(1, 7), "context_length": draw.randint(5, 60), "patch_length": patch, "patch_stride": draw.randint(1, patch), "num_hidden_layers": draw.randint(1, 4), "d_model": 8 * heads,
+            "num_attention_heads": heads, "ffn_dim": draw.randint(3, 99), "prediction_length": draw.randint(1, 20), "norm_type": draw.choice(["batchnorm", "layernorm"]),
+            "positional_encoding_type": draw.choice(["sincos", "random"])} | draw.choice([{}, {"pooling_type": "mean"}])
+
+
 def draw_timesfm(draw):
     patch = draw.choice([2, 5])
     return {"patch_length": patch, "context_length": patch * draw.randint(1, 9), "horizon_length": draw.randint(1, 20), "freq_size": draw.randint(1, 4), "num_hidden_layers": draw.randint(1, 4),
@@ -1669,7 +1686,7 @@ DRAWS = {
     "xlm-roberta": lambda draw: or_writing(draw, draw_xlm_roberta(draw), "XLMRoberta"), "xlm-roberta-xl": lambda draw: or_writing(draw, draw_xlm_roberta_xl(draw), "XLMRobertaXL"),
     # Two sequences.
     "bart": draw_bart, "blenderbot": draw_bart, "blenderbot-small": draw_bart, "m2m_100": draw_bart,
-    "marian": draw_bart, "mbart": lambda draw: draw_bart(draw) | of_texts(draw, "MBart"), "mt5": lambda draw: with_heads(draw, draw_t5(draw), "MT5"), "pegasus": draw_bart, "plbart": lambda draw: draw_bart(draw) | of_texts(draw, "PLBart"), "t5": lambda draw: draw_chronos_bolt(draw) if draw.random() < 0.5 else with_heads(draw, draw_t5(draw), "T5"), "timesfm": draw_timesfm, "sew": draw_sew, "sew-d": draw_sew_d, "bigbird_pegasus": draw_bigbird_pegasus, "lxmert": draw_lxmert, "vision-text-dual-encoder": draw_dual_encoder, "convbert": draw_convbert, "canine": draw_canine,
+    "marian": draw_bart, "mbart": lambda draw: draw_bart(draw) | of_texts(draw, "MBart"), "mt5": lambda draw: with_heads(draw, draw_t5(draw), "MT5"), "pegasus": draw_bart, "plbart": lambda draw: draw_bart(draw) | of_texts(draw, "PLBart"), "t5": lambda draw: draw_chronos_bolt(draw) if draw.random() < 0.5 else with_heads(draw, draw_t5(draw), "T5"), "timesfm": draw_timesfm, "sew": draw_sew, "sew-d": draw_sew_d, "time_series_transformer": draw_time_series, "patchtst": draw_patchtst, "bigbird_pegasus": draw_bigbird_pegasus, "lxmert": draw_lxmert, "vision-text-dual-encoder": draw_dual_encoder, "convbert": draw_convbert, "canine": draw_canine,
     "umt5": lambda draw: with_heads(draw, draw_t5(draw), "UMT5"), "whisper": draw_whisper,
     "vision-encoder-decoder": draw_before_text, "encoder-decoder": draw_encoder_decoder, "decision_transformer": draw_decision_transformer, "moonshine": draw_moonshine, "musicgen_decoder": draw_musicgen, "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
     # Images and sound.
