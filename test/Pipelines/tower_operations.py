@@ -746,6 +746,8 @@ def main():
         "stt-2.6b-en": 48 * (8 * 750 * 2048**2 + 4 * 2048 * (375 * 376 // 2 + 375 * 375) + 6 * 750 * 2048 * 5632) + 2 * 750 * 2048 * 4001,
         "musicgen-small": layers(12, 512, 768, 3072) + 2 * 512 * 768 * 1024 + 24 * (12 * 2048 * 1024**2 + 4 * 512 * 1024**2 + 4 * 1024 * (2048 * 2049 // 2 + 2048 * 512)
                                                                                  + 4 * 2048 * 1024 * 4096) + 4 * 2 * 2048 * 1024 * 2048,
+        # 235 tokens of a melody and 512 of a text are before 1301 frames.
+        "musicgen-melody": layers(12, 512, 768, 3072) + 2 * 512 * 768 * 1536 + 2 * 235 * 12 * 1536 + text(1536, 0, 48, 24, 24, 64, 4 * 2048, 2048) + 48 * 4 * 2048 * 1536 * 6144,
         "speecht5-asr": samples(12, 768, 768, 3072) + 12 * 2 * 768**2 * 768 + read_by(768, 450, 768, 3072, 81, 6),
         # Five tiles; windows of 8 x 8 patches that 4 x 4 queries read, eight times. The head of the tower is not read.
         "granite-vision-4.1-4b": 5 * (2 * 576 * 768 * 1152 + layers(27, 576, 1152, 4304) + pooled(576, 1152, 4304)

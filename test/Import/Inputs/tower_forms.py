@@ -2148,6 +2148,13 @@ def musicgen_whole(c):
     return t5(t | {"architectures": ["T5EncoderModel"]}) + musicgen(d) + (linear(read, D) if read != D else 0)
 
 
+def musicgen_melody(c):
+    """The same without attention to the text, with a matrix of a melody."""
+    D = (c.get("decoder") or {}).get("hidden_size", 1024)
+    layers = (c.get("decoder") or {}).get("num_hidden_layers", 24)
+    return musicgen_whole(c) - layers * (4 * D * D + norm(D)) + linear(c.get("num_chroma", 12), D)
+
+
 def dia(c):
     """Llama's layers without a mask of bytes, and with attention to these of codes; a table and a head of all books. A codec is left out."""
     e = {"vocab_size": 256, "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 12, "num_attention_heads": 16, "num_key_value_heads": 16, "head_dim": 128} | (c.get("encoder_config") or {})
@@ -2308,7 +2315,7 @@ FAMILIES = {
     "aimv2_vision_model": aimv2,
     "longt5": longt5,
     "granite4_vision": granite4_vision,
-    "speecht5": speecht5, "dia": dia, "kyutai_speech_to_text": kyutai, "musicgen": musicgen_whole, "timesfm": timesfm, "sew": sew, "sew-d": sew, "time_series_transformer": time_series, "patchtst": patchtst,
+    "speecht5": speecht5, "dia": dia, "kyutai_speech_to_text": kyutai, "musicgen": musicgen_whole, "musicgen_melody": musicgen_melody, "timesfm": timesfm, "sew": sew, "sew-d": sew, "time_series_transformer": time_series, "patchtst": patchtst,
     "bigbird_pegasus": bigbird_pegasus, "lxmert": lxmert, "vision-text-dual-encoder": dual_encoder, "convbert": convbert, "canine": canine,
     "csm": csm,
     "seamless_m4t": seamless, "seamless_m4t_v2": seamless,

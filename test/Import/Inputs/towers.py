@@ -1562,6 +1562,12 @@ def draw_musicgen_whole(draw):
     return {"text_encoder": text | {"model_type": "t5", "d_model": draw.choice([24, decoder["hidden_size"]])}, "decoder": decoder | {"model_type": "musicgen_decoder"}, "audio_encoder": {"model_type": "encodec"}}
 
 
+def draw_musicgen_melody(draw):
+    whole = draw_musicgen_whole(draw)
+    text = whole["text_encoder"] | {"n_positions": draw.randint(3, 20), "d_model": 12}
+    return {"text_encoder": text, "decoder": whole["decoder"] | {"model_type": "musicgen_melody_decoder", "max_position_embeddings": draw.randint(40, 60)}, "num_chroma": draw.randint(2, 20), "chroma_length": draw.randint(2, 9)}
+
+
 def draw_dia(draw):
     def draw_part(heads):
         return {"hidden_size": draw.choice([16, 24]), "intermediate_size": draw.randint(3, 99), "num_hidden_layers": draw.randint(1, 4), "num_attention_heads": 2 * heads, "num_key_value_heads": draw.choice([1, heads]),
@@ -1660,7 +1666,7 @@ DRAWS = {
     "aimv2_vision_model": draw_aimv2,
     "longt5": draw_longt5,
     "granite4_vision": draw_granite4_vision,
-    "speecht5": lambda draw: (draw_text_to_speech if draw.random() < 0.5 else draw_speecht5)(draw), "dia": draw_dia, "kyutai_speech_to_text": draw_kyutai, "musicgen": draw_musicgen_whole,
+    "speecht5": lambda draw: (draw_text_to_speech if draw.random() < 0.5 else draw_speecht5)(draw), "dia": draw_dia, "kyutai_speech_to_text": draw_kyutai, "musicgen": draw_musicgen_whole, "musicgen_melody": draw_musicgen_melody,
     "csm": draw_csm,
     "seamless_m4t": lambda draw: draw_seamless(draw, "SeamlessM4T", ["relative", "rotary"]), "seamless_m4t_v2": draw_seamless_v2,
     "kosmos-2": draw_kosmos2, "luke": draw_luke, "tapas": draw_tapas, "clipseg": draw_clipseg, "sam": draw_sam,
