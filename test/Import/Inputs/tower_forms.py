@@ -2119,6 +2119,15 @@ def patchtst(c):
     return linear(c["patch_length"], D) + N * D + c["num_hidden_layers"] * block(D, c["ffn_dim"]) + linear(read, c["prediction_length"])
 
 
+def nystromformer(c):
+    """BERT with two rows of positions more, windows of values of each head, and a pooler of classes alone."""
+    c = {"vocab_size": 30000, "max_position_embeddings": 510} | c
+    D, kind = c.get("hidden_size", 768), kind_of(c)
+    pooler = linear(D, D) if kind == "Model" else 0
+    windows = c.get("num_hidden_layers", 12) * c.get("num_attention_heads", 12) * (c.get("conv_kernel_size", 65) or 0)
+    return bert(c | {"architectures": ["Bert" + kind], "max_position_embeddings": c["max_position_embeddings"] + 2}) + windows - pooler
+
+
 def residual_network(inputs, inner, outputs):
     """Two matrices, and one beside both."""
     return linear(inputs, inner) + linear(inner, outputs) + linear(inputs, outputs)
@@ -2315,7 +2324,7 @@ FAMILIES = {
     "aimv2_vision_model": aimv2,
     "longt5": longt5,
     "granite4_vision": granite4_vision,
-    "speecht5": speecht5, "dia": dia, "kyutai_speech_to_text": kyutai, "musicgen": musicgen_whole, "musicgen_melody": musicgen_melody, "timesfm": timesfm, "sew": sew, "sew-d": sew, "time_series_transformer": time_series, "patchtst": patchtst,
+    "speecht5": speecht5, "dia": dia, "kyutai_speech_to_text": kyutai, "musicgen": musicgen_whole, "musicgen_melody": musicgen_melody, "timesfm": timesfm, "nystromformer": nystromformer, "sew": sew, "sew-d": sew, "time_series_transformer": time_series, "patchtst": patchtst,
     "bigbird_pegasus": bigbird_pegasus, "lxmert": lxmert, "vision-text-dual-encoder": dual_encoder, "convbert": convbert, "canine": canine,
     "csm": csm,
     "seamless_m4t": seamless, "seamless_m4t_v2": seamless,
