@@ -729,6 +729,8 @@ def main():
         "time-series-transformer-tourism": 2 * (48 + 24) * 22 * 32 + two_stacks(48, 24, 32, 2, 2, 16, 3, 4, 4) + 4 * 4 * (48 + 24) * 32 * 32,
         # Seven channels of 42 patches, all of which are read.
         "patchtst-etth1": 7 * (2 * 42 * 12 * 128 + layers(3, 42, 128, 512) + 2 * 42 * 128 * 96),
+        # A fourth of a row of each pair of tokens becomes a head, which queries score.
+        "bros-base-uncased": layers(12, 512, 768, 3072) + 2 * 768**2 + 2 * 512**2 * 192 * 64 + 12 * 2 * 512**2 * 768,
         "nystromformer-512": layers(12, 510, 768, 3072) + 12 * 2 * 510 * 768 * 65 + 2 * 510 * 768 * (768 + 30000),
         # Layers of 384 pairs of 768 frames.
         "sew-tiny": by_places(768) + squeezed(768, 512) + layers(12, 384, 512, 2048),

@@ -2128,6 +2128,12 @@ def nystromformer(c):
     return bert(c | {"architectures": ["Bert" + kind], "max_position_embeddings": c["max_position_embeddings"] + 2}) + windows - pooler
 
 
+def bros(c):
+    """BERT with its pooler whatever reads it, and a matrix of a quarter of a row to a head."""
+    D = c.get("hidden_size", 768)
+    return bert(c | {"architectures": ["BertModel"]}) + D // 4 * (D // c.get("num_attention_heads", 12)) + of_tokens(D, c)
+
+
 def residual_network(inputs, inner, outputs):
     """Two matrices, and one beside both."""
     return linear(inputs, inner) + linear(inner, outputs) + linear(inputs, outputs)
@@ -2324,7 +2330,7 @@ FAMILIES = {
     "aimv2_vision_model": aimv2,
     "longt5": longt5,
     "granite4_vision": granite4_vision,
-    "speecht5": speecht5, "dia": dia, "kyutai_speech_to_text": kyutai, "musicgen": musicgen_whole, "musicgen_melody": musicgen_melody, "timesfm": timesfm, "nystromformer": nystromformer, "sew": sew, "sew-d": sew, "time_series_transformer": time_series, "patchtst": patchtst,
+    "speecht5": speecht5, "dia": dia, "kyutai_speech_to_text": kyutai, "musicgen": musicgen_whole, "musicgen_melody": musicgen_melody, "timesfm": timesfm, "nystromformer": nystromformer, "bros": bros, "sew": sew, "sew-d": sew, "time_series_transformer": time_series, "patchtst": patchtst,
     "bigbird_pegasus": bigbird_pegasus, "lxmert": lxmert, "vision-text-dual-encoder": dual_encoder, "convbert": convbert, "canine": canine,
     "csm": csm,
     "seamless_m4t": seamless, "seamless_m4t_v2": seamless,

@@ -1536,6 +1536,11 @@ def draw_nystromformer(draw):
     return draw_bert(draw) | of_kind(draw, "Nystromformer", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS) | {"conv_kernel_size": draw.choice([3, 9]), "num_landmarks": 8, "segment_means_seq_len": 8}
 
 
+def draw_bros(draw):
+    sizes, heads, box = draw_bert(draw), draw.choice([1, 2, 4]), draw.choice([1, 2])
+    return sizes | of_kind(draw, "Bros", "Model", "ForTokenClassification") | {"num_attention_heads": heads, "hidden_size": 8 * box * heads, "dim_bbox": box}
+
+
 def draw_timesfm(draw):
     patch = draw.choice([2, 5])
     return {"patch_length": patch, "context_length": patch * draw.randint(1, 9), "horizon_length": draw.randint(1, 20), "freq_size": draw.randint(1, 4), "num_hidden_layers": draw.randint(1, 4),
@@ -1696,7 +1701,7 @@ DRAWS = {
     "xlm-roberta": lambda draw: or_writing(draw, draw_xlm_roberta(draw), "XLMRoberta"), "xlm-roberta-xl": lambda draw: or_writing(draw, draw_xlm_roberta_xl(draw), "XLMRobertaXL"),
     # Two sequences.
     "bart": draw_bart, "blenderbot": draw_bart, "blenderbot-small": draw_bart, "m2m_100": draw_bart,
-    "marian": draw_bart, "mbart": lambda draw: draw_bart(draw) | of_texts(draw, "MBart"), "mt5": lambda draw: with_heads(draw, draw_t5(draw), "MT5"), "pegasus": draw_bart, "plbart": lambda draw: draw_bart(draw) | of_texts(draw, "PLBart"), "t5": lambda draw: draw_chronos_bolt(draw) if draw.random() < 0.5 else with_heads(draw, draw_t5(draw), "T5"), "timesfm": draw_timesfm, "nystromformer": draw_nystromformer, "sew": draw_sew, "sew-d": draw_sew_d, "time_series_transformer": draw_time_series, "patchtst": draw_patchtst, "bigbird_pegasus": draw_bigbird_pegasus, "lxmert": draw_lxmert, "vision-text-dual-encoder": draw_dual_encoder, "convbert": draw_convbert, "canine": draw_canine,
+    "marian": draw_bart, "mbart": lambda draw: draw_bart(draw) | of_texts(draw, "MBart"), "mt5": lambda draw: with_heads(draw, draw_t5(draw), "MT5"), "pegasus": draw_bart, "plbart": lambda draw: draw_bart(draw) | of_texts(draw, "PLBart"), "t5": lambda draw: draw_chronos_bolt(draw) if draw.random() < 0.5 else with_heads(draw, draw_t5(draw), "T5"), "timesfm": draw_timesfm, "nystromformer": draw_nystromformer, "bros": draw_bros, "sew": draw_sew, "sew-d": draw_sew_d, "time_series_transformer": draw_time_series, "patchtst": draw_patchtst, "bigbird_pegasus": draw_bigbird_pegasus, "lxmert": draw_lxmert, "vision-text-dual-encoder": draw_dual_encoder, "convbert": draw_convbert, "canine": draw_canine,
     "umt5": lambda draw: with_heads(draw, draw_t5(draw), "UMT5"), "whisper": draw_whisper,
     "vision-encoder-decoder": draw_before_text, "encoder-decoder": draw_encoder_decoder, "decision_transformer": draw_decision_transformer, "moonshine": draw_moonshine, "musicgen_decoder": draw_musicgen, "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
     # Images and sound.
