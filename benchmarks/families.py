@@ -331,6 +331,8 @@ CONFIGS = {
                  "decoder": {"hidden_size": 64, "ffn_dim": 96, "num_hidden_layers": 4, "num_attention_heads": 8, "vocab_size": 128, "max_position_embeddings": 32}},
     "musicgen_melody": {"text_encoder": {"d_model": 32, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 24}, "chroma_length": 8,
                         "decoder": {"hidden_size": 64, "ffn_dim": 96, "num_hidden_layers": 4, "num_attention_heads": 8, "vocab_size": 128, "max_position_embeddings": 64}},
+    "moshi": {"hidden_size": 64, "ffn_dim": 192, "num_hidden_layers": 4, "num_attention_heads": 8, "num_key_value_heads": 4, "vocab_size": 128, "audio_vocab_size": 16, "num_codebooks": 4, "max_position_embeddings": 32, "sliding_window": 8,
+              "depth_decoder_config": {"num_codebooks": 4, "vocab_size": 128, "audio_vocab_size": 16, "input_size": 64, "hidden_size": 32, "ffn_dim": 96, "num_hidden_layers": 4, "num_attention_heads": 8}},
     "speecht5": {"hidden_size": 64, "conv_dim": [8] * 7, "num_conv_pos_embeddings": 8, "num_conv_pos_embedding_groups": 4, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8,
                  "decoder_attention_heads": 8, "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "vocab_size": 128, "encoder_max_relative_position": 8, "max_text_positions": 32},
     "tapas": ENCODER | {"architectures": ["TapasForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32, "type_vocab_sizes": [3, 8, 8, 2, 8, 8, 10]},

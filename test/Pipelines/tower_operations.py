@@ -751,6 +751,8 @@ def main():
                                                                                  + 4 * 2048 * 1024 * 4096) + 4 * 2 * 2048 * 1024 * 2048,
         # 235 tokens of a melody and 512 of a text are before 1301 frames.
         "musicgen-melody": layers(12, 512, 768, 3072) + 2 * 512 * 768 * 1536 + 2 * 235 * 12 * 1536 + text(1536, 0, 48, 24, 24, 64, 4 * 2048, 2048) + 48 * 4 * 2048 * 1536 * 6144,
+        # Of each of 3000 tokens eight codes, each of which has matrices of its own.
+        "moshi-7b": text(4096, 11264, 32, 32, 32, 128, 32000, 3000) + 3000 * (text(1024, 2816, 6, 16, 16, 64, 2048, 8) + 2 * 8 * 4096 * 1024),
         "speecht5-asr": samples(12, 768, 768, 3072) + 12 * 2 * 768**2 * 768 + read_by(768, 450, 768, 3072, 81, 6),
         # Five tiles; windows of 8 x 8 patches that 4 x 4 queries read, eight times. The head of the tower is not read.
         "granite-vision-4.1-4b": 5 * (2 * 576 * 768 * 1152 + layers(27, 576, 1152, 4304) + pooled(576, 1152, 4304)

@@ -2184,6 +2184,20 @@ def dia(c):
     return e["vocab_size"] * W + stack(e) + W + 2 * d["num_channels"] * d["vocab_size"] * D + stack(d) + d["num_hidden_layers"] * reading + D
 
 
+def moshi(c):
+    """Llama's layers of words and of the codes of two; of a token's codes layers whose matrices each place has, its norms shared by them."""
+    c = {"vocab_size": 32000, "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "audio_vocab_size": 2048, "ffn_dim": 22528, "num_codebooks": 8} | c
+    d = {"hidden_size": 1024, "num_hidden_layers": 6, "num_attention_heads": 16, "ffn_dim": 5632} | (c.get("depth_decoder_config") or {})
+    D, W, V, N, C = c["hidden_size"], d["hidden_size"], c["vocab_size"], c["num_codebooks"], c["audio_vocab_size"]
+
+    def layer(p):
+        H = p["num_attention_heads"]
+        return llama_layer(p["hidden_size"], p["ffn_dim"] // 2, H, p.get("num_key_value_heads") or H, p.get("head_dim") or p["hidden_size"] // H)
+
+    whole = (V + 1 + 2 * N * (C + 1)) * D + c["num_hidden_layers"] * layer(c) + D + V * D
+    return whole + (V + 1 + (N - 1) * (C + 1)) * W + N * D * W + d["num_hidden_layers"] * (N * (layer(d) - 2 * W) + 2 * W) + N * W * C
+
+
 def kyutai(c):
     """Llama's layers, a table of words, of all books and of nothing, and a head of words. A codec is left out."""
     c = {"vocab_size": 4001, "codebook_vocab_size": 2049, "num_codebooks": 32, "hidden_size": 2048, "ffn_dim": 11264, "num_hidden_layers": 48, "num_attention_heads": 32} | c
@@ -2330,7 +2344,7 @@ FAMILIES = {
     "aimv2_vision_model": aimv2,
     "longt5": longt5,
     "granite4_vision": granite4_vision,
-    "speecht5": speecht5, "dia": dia, "kyutai_speech_to_text": kyutai, "musicgen": musicgen_whole, "musicgen_melody": musicgen_melody, "timesfm": timesfm, "nystromformer": nystromformer, "bros": bros, "sew": sew, "sew-d": sew, "time_series_transformer": time_series, "patchtst": patchtst,
+    "speecht5": speecht5, "dia": dia, "kyutai_speech_to_text": kyutai, "musicgen": musicgen_whole, "musicgen_melody": musicgen_melody, "moshi": moshi, "timesfm": timesfm, "nystromformer": nystromformer, "bros": bros, "sew": sew, "sew-d": sew, "time_series_transformer": time_series, "patchtst": patchtst,
     "bigbird_pegasus": bigbird_pegasus, "lxmert": lxmert, "vision-text-dual-encoder": dual_encoder, "convbert": convbert, "canine": canine,
     "csm": csm,
     "seamless_m4t": seamless, "seamless_m4t_v2": seamless,

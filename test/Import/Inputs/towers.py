@@ -1592,6 +1592,13 @@ def draw_kyutai(draw):
     return sizes | {"ffn_dim": 2 * sizes.pop("intermediate_size"), "num_codebooks": draw.randint(1, 9), "codebook_vocab_size": draw.randint(20, 99), "sliding_window": draw.choice([4, 400])}
 
 
+def draw_moshi(draw):
+    sizes, codes, heads, books = draw_text(draw), draw.randint(2, 6), draw.choice([1, 2]), draw.randint(20, 50)
+    return sizes | {"ffn_dim": 2 * sizes.pop("intermediate_size"), "num_codebooks": codes, "audio_vocab_size": books, "sliding_window": draw.choice([4, 400]), "depth_decoder_config": {
+        "num_codebooks": codes, "vocab_size": sizes["vocab_size"], "audio_vocab_size": books, "input_size": sizes["hidden_size"], "hidden_size": 24 * heads, "ffn_dim": 2 * draw.randint(3, 99), "num_hidden_layers": draw.randint(1, 4),
+        "num_attention_heads": 2 * heads, "num_key_value_heads": draw.choice([None, heads]), "head_dim": draw.choice([None, 8])}}
+
+
 def draw_granite4_vision(draw):
     text, side, layers = draw_text(draw) | {"num_hidden_layers": 9, "residual_multiplier": draw.choice([1, 0.22])}, draw.choice([1, 2, 4]), sorted(draw.sample(range(1, 7), 3))
     tower, heads = draw_square_tower(draw, 2 * side * draw.randint(1, 2)) | {"model_type": "siglip_vision_model", "num_hidden_layers": 7}, draw.choice([1, 2])
@@ -1675,7 +1682,7 @@ DRAWS = {
     "aimv2_vision_model": draw_aimv2,
     "longt5": draw_longt5,
     "granite4_vision": draw_granite4_vision,
-    "speecht5": lambda draw: (draw_text_to_speech if draw.random() < 0.5 else draw_speecht5)(draw), "dia": draw_dia, "kyutai_speech_to_text": draw_kyutai, "musicgen": draw_musicgen_whole, "musicgen_melody": draw_musicgen_melody,
+    "speecht5": lambda draw: (draw_text_to_speech if draw.random() < 0.5 else draw_speecht5)(draw), "dia": draw_dia, "kyutai_speech_to_text": draw_kyutai, "musicgen": draw_musicgen_whole, "musicgen_melody": draw_musicgen_melody, "moshi": draw_moshi,
     "csm": draw_csm,
     "seamless_m4t": lambda draw: draw_seamless(draw, "SeamlessM4T", ["relative", "rotary"]), "seamless_m4t_v2": draw_seamless_v2,
     "kosmos-2": draw_kosmos2, "luke": draw_luke, "tapas": draw_tapas, "clipseg": draw_clipseg, "sam": draw_sam,
