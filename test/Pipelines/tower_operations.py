@@ -322,6 +322,51 @@ def reduced(widths, depths, squares=(8, 4, 2, 1), windows=(7, 3, 3, 3), side=128
     return total
 
 
+def maps_of_tower(P, D, narrow, M, N, few=32, image=518):
+    """Four maps of a tower of P x P patches: squares of four by four and of two by two, the patches, and every
+    second one; convolutions that join them, from the coarsest on, and three for a number of each pixel."""
+    sides = (4 * P, 2 * P, P, (P + 1) // 2)
+    total = 2 * P**2 * D * sum(narrow) + 2 * P**2 * (16 * narrow[0]**2 + 4 * narrow[1]**2) + 18 * sides[3]**2 * narrow[3]**2
+    total += sum(18 * side**2 * width * M for side, width in zip(sides, narrow))
+    for place, side in enumerate(sides):
+        # A residual layer of the finer map, one of both, and a matrix of what is next.
+        total += (2 if place == 3 else 4) * 18 * side**2 * M**2 + 2 * (8 * P if place == 0 else sides[place - 1])**2 * M**2
+    return total + N * (18 * (8 * P)**2 * M * M // 2 + 18 * image**2 * M // 2 * few + 2 * image**2 * few)
+
+
+def unet(side, widths, depths, downs, ups, W, pooled=0, many=2, T=77):
+    """Residual layers of two convolutions and a matrix of a vector, transformers of what sees a text, and what
+    makes maps half as large and twice as large."""
+    E, N = 4 * widths[0], len(widths)
+
+    def residual(level, C, D):
+        n = (side >> level)**2
+        return 18 * n * (C * D + D * D) + 2 * E * D + (2 * n * C * D if C != D else 0)
+
+    def transformer(level, D, L):
+        n = (side >> level)**2
+        layer = 8 * n * D**2 + 4 * n**2 * D + 4 * n * D**2 + 4 * T * W * D + 4 * n * T * D + 24 * n * D**2
+        return 4 * n * D**2 + L * layer
+
+    total = 18 * side**2 * 2 * 4 * widths[0] + 2 * (widths[0] * E + E * E) + (2 * (pooled * E + E * E) if pooled else 0)
+    before, skipped = widths[0], [widths[0]]
+    for level, D in enumerate(widths):
+        for _ in range(many):
+            total += residual(level, before, D) + (transformer(level, D, depths[level]) if downs[level] else 0)
+            before = D
+            skipped.append(D)
+        if level < N - 1:
+            total += 18 * (side >> level + 1)**2 * D * D
+            skipped.append(D)
+    total += 2 * residual(N - 1, before, before) + transformer(N - 1, before, depths[-1])
+    for level, D in reversed(list(enumerate(widths))):
+        for _ in range(many + 1):
+            total += residual(level, before + skipped.pop(), D) + (transformer(level, D, depths[level]) if ups[level] else 0)
+            before = D
+        total += 18 * (side >> level - 1)**2 * D * D if level else 0
+    return total
+
+
 def depthwise(widths, depths, image=224, classes=1000):
     """Squares of 4 x 4 pixels; in each stage 49 products of a channel and two matrices; squares of 2 x 2."""
     total, side = 2 * (image // 4)**2 * 48 * widths[0] + 2 * widths[3] * classes, image // 4
@@ -635,6 +680,18 @@ def main():
         "wav2vec2-conformer-large": conformer(24, 768, 1024, 4096, 31),
         "segformer-mit-b0": reduced([32, 64, 160, 256], [2, 2, 2, 2]),
         "segformer-mit-b2": reduced([64, 128, 320, 512], [3, 4, 6, 3]),
+        # Four maps in the width of the head, their join, and a class of each position of the largest one.
+        "segformer-b0-ade-512": reduced([32, 64, 160, 256], [2, 2, 2, 2], classes=0) + 2 * 256 * (128**2 * 32 + 64**2 * 64 + 32**2 * 160 + 16**2 * 256)
+        + 2 * 128**2 * (4 * 256**2 + 256 * 150),
+        "depth-anything-small": 2 * 1369 * 588 * 384 + layers(12, 1370, 384, 1536) + maps_of_tower(37, 384, (48, 96, 192, 384), 64, 1),
+        # The first token is read with each patch.
+        "dpt-large": 2 * 576 * 768 * 1024 + layers(24, 577, 1024, 4096) + 4 * 2 * 576 * 2048 * 1024 + maps_of_tower(24, 1024, (256, 512, 1024, 1024), 256, 1, image=384),
+        # Two heads of a convolution and a matrix of classes.
+        "dpt-large-ade": 2 * 900 * 768 * 1024 + layers(24, 901, 1024, 4096) + 4 * 2 * 900 * 2048 * 1024 + maps_of_tower(30, 1024, (256, 512, 1024, 1024), 256, 0)
+        + 2 * 240**2 * (18 * 256**2 + 2 * 256 * 150),
+        "stable-diffusion-1.5": unet(64, (320, 640, 1280, 1280), (1, 1, 1, 1), (1, 1, 1, 0), (1, 1, 1, 0), 768),
+        "stable-diffusion-2.1": unet(96, (320, 640, 1280, 1280), (1, 1, 1, 1), (1, 1, 1, 0), (1, 1, 1, 0), 1024),
+        "stable-diffusion-xl": unet(128, (320, 640, 1280), (0, 2, 10), (0, 1, 1), (0, 1, 1), 2048, pooled=2816),
         "donut-swin-base": windows(128, [2, 2, 14, 2], [4, 8, 16, 32], 0, 10, classes=0, sides=(640, 480)),
         # A text of 64 tokens, whose first one is projected; a learned query of 256 patches.
         "siglip2-b-16-naflex": layers(12, 64, 768, 3072) + 2 * 768**2 + 2 * 256 * 768 * 768 + layers(12, 256, 768, 3072)

@@ -1741,6 +1741,9 @@ def segformer(c):
         layer += linear(square**2 * D, D) + norm(D) if square > 1 else 0
         total += linear(c.get("patch_sizes", [7, 3, 3, 3])[stage]**2 * before, D) + 2 * norm(D)
         total, before = total + c.get("depths", [2, 2, 2, 2])[stage] * layer, D
+    if kind_of(c) == "ForSemanticSegmentation":
+        M = c.get("decoder_hidden_size", 256)
+        return total + sum(linear(D, M) for D in widths) + 4 * M * M + norm(M) + linear(M, classes(c))
     return total + (linear(before, classes(c)) if kind_of(c) == "ForImageClassification" else 0)
 
 
@@ -2123,6 +2126,94 @@ def decision_transformer(c):
     return (c["max_ep_len"] + c["n_positions"]) * D + ends + 2 * norm(D) + c["n_layer"] * block(D, c.get("n_inner") or 4 * D)
 
 
+def maps_of_tower(D, widths, M, bias=True, has_norms=False):
+    """Four maps of a tower: other channels for each, squares of four by four and of two by two, and a convolution
+    with every second position; one without a bias each, and layers that join them."""
+    total = sum(linear(D, width) + 9 * width * M for width in widths)
+    total += linear(16 * widths[0], widths[0]) + linear(4 * widths[1], widths[1]) + linear(9 * widths[3], widths[3])
+    return total + 4 * (linear(M, M) + 4 * (linear(9 * M, M, bias) + (norm(M) if has_norms else 0)))
+
+
+def numbers_of_pixels(M, narrow):
+    return linear(9 * M, M // 2) + linear(9 * (M // 2), narrow) + linear(narrow, 1)
+
+
+def depth_anything(c):
+    """DINOv2, its four maps, and three convolutions."""
+    tower = {"hidden_size": 768} | c["backbone_config"]
+    M = c.get("fusion_hidden_size", 64)
+    return dinov2(tower | {"architectures": ["Dinov2Model"]}) + maps_of_tower(
+        tower["hidden_size"], c.get("neck_hidden_sizes", [48, 96, 192, 384]), M) + numbers_of_pixels(M, c.get("head_hidden_size", 32))
+
+
+def dpt(c):
+    """ViT without a pooler, whose first token each map reads; three convolutions, or two heads of a convolution,
+    a normalization and a matrix."""
+    c = {"image_size": 384} | c
+    D, M = c.get("hidden_size", 768), c.get("fusion_hidden_size", 256)
+    has_norms = c.get("use_batch_norm_in_fusion_residual", False)
+    bias = c.get("use_bias_in_fusion_residual")
+    total = vit(c | {"architectures": ["ViTModel"]}) - linear(D, D)
+    total += 4 * linear(2 * D, D) if c.get("readout_type", "project") == "project" else 0
+    total += maps_of_tower(D, c.get("neck_hidden_sizes", [96, 192, 384, 768]), M, not has_norms if bias is None else bias, has_norms)
+    if kind_of(c) == "ForSemanticSegmentation":
+        return total + (2 if c.get("use_auxiliary_head", True) else 1) * (9 * M * M + norm(M) + linear(M, classes(c)))
+    return total + numbers_of_pixels(M, 32)
+
+
+def unet(c):
+    """Two convolutions and a matrix of the condition for each residual layer, transformers between two matrices, and
+    what the way down gives beside what comes on the way up."""
+    c = {"block_out_channels": [320, 640, 1280, 1280], "down_block_types": ["CrossAttnDownBlock2D"] * 3 + ["DownBlock2D"],
+         "up_block_types": ["UpBlock2D"] + ["CrossAttnUpBlock2D"] * 3, "cross_attention_dim": 1280, "layers_per_block": 2} | c
+    widths, many = c["block_out_channels"], c["layers_per_block"]
+    many = many if isinstance(many, int) else many[0]
+    texts, depths, N = c["cross_attention_dim"], c.get("transformer_layers_per_block", 1), len(widths)
+    texts = texts if isinstance(texts, int) else texts[0]
+    depths = depths if isinstance(depths, list) else [depths] * N
+    up_depths = c.get("reverse_transformer_layers_per_block") or depths[::-1]
+    T = c.get("time_embedding_dim") or 4 * widths[0]
+
+    def of_place(depth, place):
+        return depth if isinstance(depth, int) else depth[place]
+
+    def residual(inputs, outputs):
+        own = norm(inputs) + linear(9 * inputs, outputs) + linear(T, outputs) + norm(outputs) + linear(9 * outputs, outputs)
+        return own + (linear(inputs, outputs) if inputs != outputs else 0)
+
+    def transformer(D, layers):
+        layer = 3 * norm(D) + 6 * D * D + 2 * texts * D + 2 * D + linear(D, 8 * D) + linear(4 * D, D)
+        return norm(D) + 2 * linear(D, D) + layers * layer
+
+    total = features(widths[0], T) + linear(c.get("conv_in_kernel", 3)**2 * c.get("in_channels", 4), widths[0])
+    total += c.get("time_cond_proj_dim", 0) * widths[0]
+    read, kind = c.get("projection_class_embeddings_input_dim"), c.get("class_embed_type")
+    total += {"timestep": features(widths[0], T), "projection": features(read or 0, T), "simple_projection": linear(read or 0, T)}.get(kind, 0)
+    total += c.get("num_class_embeds", 0) * T if kind is None else 0
+    total += features(read, T) if c.get("addition_embed_type") else 0
+    total += linear(c["encoder_hid_dim"], texts) if c.get("encoder_hid_dim") else 0
+    before, skipped = widths[0], [widths[0]]
+    for level, D in enumerate(widths):
+        for place in range(many):
+            total += residual(before, D)
+            total += transformer(D, of_place(depths[level], place)) if c["down_block_types"][level] == "CrossAttnDownBlock2D" else 0
+            before = D
+            skipped.append(D)
+        if level < N - 1:
+            total += linear(9 * D, D)
+            skipped.append(D)
+    middle = c.get("mid_block_type", "UNetMidBlock2DCrossAttn")
+    total += residual(before, before) * {"UNetMidBlock2DCrossAttn": 2, "UNetMidBlock2D": 1, None: 0}[middle]
+    total += transformer(before, of_place(depths[-1], 0)) if middle == "UNetMidBlock2DCrossAttn" else 0
+    for stage, D in enumerate(widths[::-1]):
+        for place in range(many + 1):
+            total += residual(before + skipped.pop(), D)
+            total += transformer(D, of_place(up_depths[stage], place)) if c["up_block_types"][stage] == "CrossAttnUpBlock2D" else 0
+            before = D
+        total += linear(9 * D, D) if stage < N - 1 else 0
+    return total + norm(widths[0]) + linear(c.get("conv_out_kernel", 3)**2 * widths[0], c.get("out_channels", 4))
+
+
 FAMILIES = {
     # Texts.
     "encoder-decoder": encoder_decoder, "decision_transformer": decision_transformer,
@@ -2169,7 +2260,7 @@ FAMILIES = {
     "mobilenet_v1": mobilenet_v1, "mobilenet_v2": mobilenet_v2,
     "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "metaclip_2": clip, "chinese_clip": chinese_clip, "altclip": altclip, "imagegpt": imagegpt, "resnet": resnet, "clip_vision_model": clip_vision,
     "wav2vec2-bert": wav2vec2_bert, "wavlm": wavlm, "wav2vec2-conformer": conformer,
-    "segformer": segformer, "donut-swin": swin,
+    "segformer": segformer, "donut-swin": swin, "depth_anything": depth_anything, "dpt": dpt,
     "swin": swin, "swinv2": swin,
     "data2vec-vision": beit, "deit": deit, "dinov2": dinov2, "dinov2_with_registers": dinov2, "dinov3_vit": dinov3,
     "convnext": convnext, "convnextv2": convnext, "data2vec-audio": wav2vec2, "hubert": wav2vec2, "unispeech": wav2vec2, "unispeech-sat": wav2vec2, "wav2vec2": wav2vec2,
@@ -2191,7 +2282,7 @@ FAMILIES = {
     "qwen3_5": qwen3_5, "qwen3_5_moe": qwen3_5, "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,
     # Diffusion.
     "DiTTransformer2DModel": dit, "FluxTransformer2DModel": flux, "PixArtTransformer2DModel": pixart,
-    "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan,
+    "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan, "UNet2DConditionModel": unet,
 }
 
 

@@ -1244,9 +1244,50 @@ def draw_donut_swin(draw):
     return {key: value for key, value in sizes.items() if key not in ("id2label", "num_labels")} | {"architectures": ["DonutSwinModel"]}
 
 
+def draw_maps(draw):
+    return {"neck_hidden_sizes": [draw.choice([4, 6, 10]) for _ in range(4)], "fusion_hidden_size": draw.choice([8, 12])}
+
+
+def draw_depth_anything(draw):
+    tower = {key: value for key, value in draw_dinov2(draw).items() if key not in ("id2label", "num_labels", "architectures")}
+    layers = draw.randint(4, 9)
+    taken = sorted(draw.sample(range(1, layers), 3)) + [layers]
+    return {"architectures": ["DepthAnythingForDepthEstimation"], "reassemble_hidden_size": tower["hidden_size"], "head_hidden_size": draw.choice([3, 8]),
+            "depth_estimation_type": draw.choice(["relative", "metric"])} | draw_maps(draw) | {
+        "backbone_config": tower | {"model_type": "dinov2", "num_hidden_layers": layers, "out_indices": taken}}
+
+
+def draw_dpt(draw):
+    sizes, layers = draw_vit(draw), draw.randint(4, 9)
+    return sizes | draw_maps(draw) | of_kind(draw, "DPT", "ForDepthEstimation", "ForSemanticSegmentation") | {
+        "image_size": draw.choice([32, 96, 100]), "patch_size": 16, "num_hidden_layers": layers, "backbone_out_indices": sorted(draw.sample(range(layers - 1), 3)) + [layers - 1],
+        "readout_type": draw.choice(["project", "ignore"]), "use_batch_norm_in_fusion_residual": draw.random() < 0.5,
+        "use_bias_in_fusion_residual": draw.choice([None, True, False]), "use_auxiliary_head": draw.random() < 0.5}
+
+
+def draw_unet(draw):
+    levels, many = draw.randint(1, 4), draw.randint(1, 3)
+    widths = [8]
+    while len(widths) < levels:
+        widths.append(widths[-1] * draw.choice([1, 2]))
+    config = {"block_out_channels": widths, "layers_per_block": draw.choice([many, [many] * levels]), "norm_num_groups": draw.choice([2, 4]), "sample_size": draw.choice([16, [8, 16]]),
+              "down_block_types": [draw.choice(["CrossAttnDownBlock2D", "DownBlock2D"]) for _ in widths], "up_block_types": [draw.choice(["CrossAttnUpBlock2D", "UpBlock2D"]) for _ in widths],
+              "mid_block_type": draw.choice(["UNetMidBlock2DCrossAttn", "UNetMidBlock2DCrossAttn", "UNetMidBlock2D", None]), "cross_attention_dim": draw.choice([12, [12] * levels]),
+              "attention_head_dim": draw.choice([2, [draw.choice([1, 4]) for _ in widths]]), "in_channels": draw.choice([4, 9]), "conv_in_kernel": draw.choice([1, 3, 5]),
+              "transformer_layers_per_block": draw.choice([1, 2, [draw.randint(1, 3) for _ in widths]])}
+    if draw.random() < 0.3:
+        config |= {"transformer_layers_per_block": [[draw.randint(1, 3) for _ in range(many)] for _ in widths],
+                   "reverse_transformer_layers_per_block": [[draw.randint(1, 3) for _ in range(many + 1)] for _ in widths]}
+    added = draw.choice([{}, {"addition_embed_type": "text_time"}, {"class_embed_type": "projection"}, {"class_embed_type": "simple_projection"}])
+    config |= added | ({"projection_class_embeddings_input_dim": 20} if added else draw.choice([{}, {"num_class_embeds": 7}, {"class_embed_type": "timestep"}]))
+    has_text = any(kind.startswith("CrossAttn") for kind in config["down_block_types"] + config["up_block_types"])
+    return config | draw.choice([{}, {"encoder_hid_dim": 20} if has_text else {}, {"time_cond_proj_dim": 24}, {"time_embedding_dim": 40}])
+
+
 def draw_segformer(draw):
     heads = [draw.choice([1, 2]) for _ in range(4)]
-    return of_kind(draw, "Segformer", "Model", "ForImageClassification") | labels(draw) | {
+    return of_kind(draw, "Segformer", "Model", "ForImageClassification", "ForSemanticSegmentation") | labels(draw) | {
+        "decoder_hidden_size": draw.choice([8, 20]),
         "num_channels": draw.choice([1, 3]), "num_attention_heads": heads, "hidden_sizes": [H * draw.choice([4, 10]) for H in heads],
         "depths": [draw.randint(1, 4) for _ in range(4)], "sr_ratios": [draw.choice([1, 2, 4, 8]) for _ in range(4)],
         "patch_sizes": [draw.choice([5, 7]), 3, draw.choice([3, 5]), 3], "mlp_ratios": [draw.randint(1, 5) for _ in range(4)]}
@@ -1339,7 +1380,9 @@ def draw_timesformer(draw):
 
 
 def draw_pvt_v2(draw):
-    sizes = draw_segformer(draw) | of_kind(draw, "PvtV2", "Model", "ForImageClassification") | {"image_size": draw.choice([256, [256, 512]])}
+    sizes = draw_segformer(draw)
+    del sizes["decoder_hidden_size"]
+    sizes |= of_kind(draw, "PvtV2", "Model", "ForImageClassification") | {"image_size": draw.choice([256, [256, 512]])}
     if draw.random() < 0.5:
         del sizes["mlp_ratios"]
     return sizes
@@ -1568,7 +1611,7 @@ DRAWS = {
     "clap": draw_clap, "owlvit": draw_owlvit, "owlv2": draw_owlv2, "timesformer": draw_timesformer, "pvt_v2": draw_pvt_v2, "dinov3_convnext": draw_dinov3_convnext, "detr": draw_detr,
     "table-transformer": draw_table_transformer, "mobilenet_v1": draw_mobilenet_v1, "mobilenet_v2": draw_mobilenet_v2,
     "wav2vec2-bert": draw_wav2vec2_bert, "wavlm": draw_wavlm, "wav2vec2-conformer": draw_conformer,
-    "segformer": draw_segformer, "donut-swin": draw_donut_swin,
+    "segformer": draw_segformer, "donut-swin": draw_donut_swin, "depth_anything": draw_depth_anything, "dpt": draw_dpt,
     "swin": draw_swin, "swinv2": draw_swinv2,
     "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": lambda draw: draw_classes(draw, draw_clip(draw), "CLIP"), "metaclip_2": lambda draw: draw_classes(draw, draw_clip(draw), "MetaClip2"), "chinese_clip": draw_chinese_clip, "altclip": draw_altclip, "imagegpt": draw_imagegpt, "resnet": draw_resnet,
     "clip_vision_model": draw_clip_vision_model, "data2vec-vision": draw_data2vec_vision, "deit": draw_deit,
@@ -1598,6 +1641,7 @@ DRAWS = {
     "qwen3_5": draw_qwen3_5, "qwen3_5_moe": draw_qwen3_5_moe, "qwen3_vl_moe": draw_qwen3_vl_moe, "smolvlm": draw_idefics3, "voxtral": draw_voxtral,
     # Diffusion.
     "DiTTransformer2DModel": draw_dit, "FluxTransformer2DModel": draw_flux, "PixArtTransformer2DModel": draw_pixart,
+    "UNet2DConditionModel": draw_unet,
     "QwenImageTransformer2DModel": draw_qwen_image, "SD3Transformer2DModel": draw_sd3,
     "WanTransformer3DModel": draw_wan,
 }
