@@ -322,6 +322,19 @@ def reduced(widths, depths, squares=(8, 4, 2, 1), windows=(7, 3, 3, 3), side=128
     return total
 
 
+def in_groups(widths, depths, own, weighs):
+    """Two matrices of each position, and nine products of each channel of a group between them; two of all positions
+    together."""
+    total, before, side = 2 * 112**2 * 27 * 32 + 2 * widths[3] * 1000, 32, 112
+    for D, depth in zip(widths, depths):
+        for place in range(depth):
+            many, side = side**2, side // 2 if place == 0 else side
+            total += 2 * many * before * D + 2 * side**2 * (9 * own * D + D * D) + (4 * D * (before // 4) if weighs else 0)
+            total += 2 * side**2 * before * D if place == 0 else 0
+            before = D
+    return total
+
+
 def maps_of_tower(P, D, narrow, M, N, few=32, image=518):
     """Four maps of a tower of P x P patches: squares of four by four and of two by two, the patches, and every
     second one; convolutions that join them, from the coarsest on, and three for a number of each pixel."""
@@ -680,6 +693,8 @@ def main():
         "wav2vec2-conformer-large": conformer(24, 768, 1024, 4096, 31),
         "segformer-mit-b0": reduced([32, 64, 160, 256], [2, 2, 2, 2]),
         "segformer-mit-b2": reduced([64, 128, 320, 512], [3, 4, 6, 3]),
+        "regnet-x-040": in_groups((80, 240, 560, 1360), (2, 5, 14, 2), 40, False),
+        "regnet-y-040": in_groups((128, 192, 512, 1088), (2, 6, 12, 2), 64, True),
         # Four maps in the width of the head, their join, and a class of each position of the largest one.
         "segformer-b0-ade-512": reduced([32, 64, 160, 256], [2, 2, 2, 2], classes=0) + 2 * 256 * (128**2 * 32 + 64**2 * 64 + 32**2 * 160 + 16**2 * 256)
         + 2 * 128**2 * (4 * 256**2 + 256 * 150),
@@ -827,7 +842,8 @@ def main():
         "whisper-large-v3": whisper(1280, 32, 51866, 128, 1500, 448),
     }
     published = {"vit-b-16": "17.564", "vit-l-16": "61.555", "vit-h-14": "167.295", "dit-xl-2": "118.6", "convnext-tiny": "4.5", "swin-tiny": "4.5", "swin-base": "15.4",
-                 "convnextv2-base": "15.4", "pvt-v2-b2": "4.0", "mobilenet-v1-1.0": "0.569", "mobilenet-v2-1.0": "0.30"}
+                 "convnextv2-base": "15.4", "pvt-v2-b2": "4.0", "mobilenet-v1-1.0": "0.569", "mobilenet-v2-1.0": "0.30",
+                 "regnet-x-040": "4.0", "regnet-y-040": "4.0"}
     for model, operations in expected.items():
         found = forward(model)
         assert found == operations, f"{model}: {found}, expected {operations}"

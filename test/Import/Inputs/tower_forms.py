@@ -2126,6 +2126,21 @@ def decision_transformer(c):
     return (c["max_ep_len"] + c["n_positions"]) * D + ends + 2 * norm(D) + c["n_layer"] * block(D, c.get("n_inner") or 4 * D)
 
 
+def regnet(c):
+    """A stem; two matrices and a convolution in groups between them, a norm behind each, and two matrices of a
+    quarter of the channels before it; another matrix where a stage begins."""
+    before, total = c.get("embedding_size", 32), linear(9 * c.get("num_channels", 3), c.get("embedding_size", 32), False)
+    total += norm(before)
+    for depth, D in zip(c.get("depths", [2, 6, 12, 2]), c.get("hidden_sizes", [128, 192, 512, 1088])):
+        own = D // max(1, D // c.get("groups_width", 64))
+        for place in range(depth):
+            narrow = round(before / 4)
+            total += before * D + 9 * own * D + D * D + 3 * norm(D) + (before * D + norm(D) if place == 0 else 0)
+            total += linear(D, narrow) + linear(narrow, D) if c.get("layer_type", "y") == "y" else 0
+            before = D
+    return total + (linear(before, classes(c)) if kind_of(c) == "ForImageClassification" else 0)
+
+
 def maps_of_tower(D, widths, M, bias=True, has_norms=False):
     """Four maps of a tower: other channels for each, squares of four by four and of two by two, and a convolution
     with every second position; one without a bias each, and layers that join them."""
@@ -2260,7 +2275,7 @@ FAMILIES = {
     "mobilenet_v1": mobilenet_v1, "mobilenet_v2": mobilenet_v2,
     "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "metaclip_2": clip, "chinese_clip": chinese_clip, "altclip": altclip, "imagegpt": imagegpt, "resnet": resnet, "clip_vision_model": clip_vision,
     "wav2vec2-bert": wav2vec2_bert, "wavlm": wavlm, "wav2vec2-conformer": conformer,
-    "segformer": segformer, "donut-swin": swin, "depth_anything": depth_anything, "dpt": dpt,
+    "segformer": segformer, "donut-swin": swin, "depth_anything": depth_anything, "dpt": dpt, "regnet": regnet,
     "swin": swin, "swinv2": swin,
     "data2vec-vision": beit, "deit": deit, "dinov2": dinov2, "dinov2_with_registers": dinov2, "dinov3_vit": dinov3,
     "convnext": convnext, "convnextv2": convnext, "data2vec-audio": wav2vec2, "hubert": wav2vec2, "unispeech": wav2vec2, "unispeech-sat": wav2vec2, "wav2vec2": wav2vec2,

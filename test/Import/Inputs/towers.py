@@ -1265,6 +1265,13 @@ def draw_dpt(draw):
         "use_bias_in_fusion_residual": draw.choice([None, True, False]), "use_auxiliary_head": draw.random() < 0.5}
 
 
+def draw_regnet(draw):
+    width = draw.choice([4, 8])
+    return of_kind(draw, "RegNet", "Model", "ForImageClassification") | labels(draw) | {
+        "embedding_size": draw.choice([6, 8, 14]), "hidden_sizes": [draw.choice([width * draw.randint(1, 4), 3]) for _ in range(4)], "depths": [draw.randint(1, 4) for _ in range(4)],
+        "groups_width": width, "layer_type": draw.choice(["x", "y"]), "num_channels": draw.choice([1, 3])}
+
+
 def draw_unet(draw):
     levels, many = draw.randint(1, 4), draw.randint(1, 3)
     widths = [8]
@@ -1611,7 +1618,7 @@ DRAWS = {
     "clap": draw_clap, "owlvit": draw_owlvit, "owlv2": draw_owlv2, "timesformer": draw_timesformer, "pvt_v2": draw_pvt_v2, "dinov3_convnext": draw_dinov3_convnext, "detr": draw_detr,
     "table-transformer": draw_table_transformer, "mobilenet_v1": draw_mobilenet_v1, "mobilenet_v2": draw_mobilenet_v2,
     "wav2vec2-bert": draw_wav2vec2_bert, "wavlm": draw_wavlm, "wav2vec2-conformer": draw_conformer,
-    "segformer": draw_segformer, "donut-swin": draw_donut_swin, "depth_anything": draw_depth_anything, "dpt": draw_dpt,
+    "segformer": draw_segformer, "donut-swin": draw_donut_swin, "depth_anything": draw_depth_anything, "dpt": draw_dpt, "regnet": draw_regnet,
     "swin": draw_swin, "swinv2": draw_swinv2,
     "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": lambda draw: draw_classes(draw, draw_clip(draw), "CLIP"), "metaclip_2": lambda draw: draw_classes(draw, draw_clip(draw), "MetaClip2"), "chinese_clip": draw_chinese_clip, "altclip": draw_altclip, "imagegpt": draw_imagegpt, "resnet": draw_resnet,
     "clip_vision_model": draw_clip_vision_model, "data2vec-vision": draw_data2vec_vision, "deit": draw_deit,
