@@ -534,6 +534,7 @@ CONFIGS = {
     "recurrent_gemma": alike(attention_window_size=8, lru_width=64, num_key_value_heads=4),
     "rembert": ENCODER | {"architectures": ["RemBertForMaskedLM"], "vocab_size": 128, "input_embedding_size": 32, "output_embedding_size": 96,
                           "max_position_embeddings": 32},
+    "poolformer": {"architectures": ["PoolFormerForImageClassification"], "hidden_sizes": [16, 16, 16, 16], "mlp_ratio": 2, "num_labels": 8},
     "regnet": {"architectures": ["RegNetForImageClassification"], "hidden_sizes": [16, 32, 64, 128], "embedding_size": 8, "groups_width": 8, "depths": [4, 4, 4, 4], "num_labels": 8},
     "resnet": {"architectures": ["ResNetForImageClassification"], "hidden_sizes": [32, 64, 128, 256], "embedding_size": 8, "depths": [4, 4, 4, 4], "num_labels": 8},
     "roberta-prelayernorm": ENCODER | {"architectures": ["RobertaPreLayerNormForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},

@@ -322,6 +322,15 @@ def reduced(widths, depths, squares=(8, 4, 2, 1), windows=(7, 3, 3, 3), side=128
     return total
 
 
+def of_neighbours(widths, depths):
+    """Patches that overlap, and two matrices of each position in each layer."""
+    total, before = 2 * widths[3] * 1000, 3
+    for stage, (D, depth) in enumerate(zip(widths, depths)):
+        total += 2 * (56 >> stage)**2 * ((49 if stage == 0 else 9) * before * D + depth * 8 * D**2)
+        before = D
+    return total
+
+
 def in_groups(widths, depths, own, weighs):
     """Two matrices of each position, and nine products of each channel of a group between them; two of all positions
     together."""
@@ -693,6 +702,8 @@ def main():
         "wav2vec2-conformer-large": conformer(24, 768, 1024, 4096, 31),
         "segformer-mit-b0": reduced([32, 64, 160, 256], [2, 2, 2, 2]),
         "segformer-mit-b2": reduced([64, 128, 320, 512], [3, 4, 6, 3]),
+        "poolformer-s12": of_neighbours((64, 128, 320, 512), (2, 2, 6, 2)),
+        "poolformer-m48": of_neighbours((96, 192, 384, 768), (8, 8, 24, 8)),
         "regnet-x-040": in_groups((80, 240, 560, 1360), (2, 5, 14, 2), 40, False),
         "regnet-y-040": in_groups((128, 192, 512, 1088), (2, 6, 12, 2), 64, True),
         # Four maps in the width of the head, their join, and a class of each position of the largest one.
@@ -843,7 +854,7 @@ def main():
     }
     published = {"vit-b-16": "17.564", "vit-l-16": "61.555", "vit-h-14": "167.295", "dit-xl-2": "118.6", "convnext-tiny": "4.5", "swin-tiny": "4.5", "swin-base": "15.4",
                  "convnextv2-base": "15.4", "pvt-v2-b2": "4.0", "mobilenet-v1-1.0": "0.569", "mobilenet-v2-1.0": "0.30",
-                 "regnet-x-040": "4.0", "regnet-y-040": "4.0"}
+                 "regnet-x-040": "4.0", "regnet-y-040": "4.0", "poolformer-s12": "1.8"}
     for model, operations in expected.items():
         found = forward(model)
         assert found == operations, f"{model}: {found}, expected {operations}"

@@ -2141,6 +2141,19 @@ def regnet(c):
     return total + (linear(before, classes(c)) if kind_of(c) == "ForImageClassification" else 0)
 
 
+def poolformer(c):
+    """Patches that overlap; two norms, two scales and two matrices in each layer, and a norm before classes."""
+    widths, total, before = c.get("hidden_sizes", [64, 128, 320, 512]), 0, c.get("num_channels", 3)
+    for stage, D in enumerate(widths):
+        F = int(D * c.get("mlp_ratio", 4))
+        layer = 2 * norm(D) + linear(D, F) + linear(F, D) + (2 * D if c.get("use_layer_scale", True) else 0)
+        total += linear(c.get("patch_sizes", [7, 3, 3, 3])[stage]**2 * before, D) + c.get("depths", [2, 2, 6, 2])[stage] * layer
+        before = D
+    # Its name has a "For" of its own.
+    is_classifier = (c.get("architectures") or [""])[0].endswith("ForImageClassification")
+    return total + (norm(before) + linear(before, classes(c)) if is_classifier else 0)
+
+
 def maps_of_tower(D, widths, M, bias=True, has_norms=False):
     """Four maps of a tower: other channels for each, squares of four by four and of two by two, and a convolution
     with every second position; one without a bias each, and layers that join them."""
@@ -2275,7 +2288,7 @@ FAMILIES = {
     "mobilenet_v1": mobilenet_v1, "mobilenet_v2": mobilenet_v2,
     "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "metaclip_2": clip, "chinese_clip": chinese_clip, "altclip": altclip, "imagegpt": imagegpt, "resnet": resnet, "clip_vision_model": clip_vision,
     "wav2vec2-bert": wav2vec2_bert, "wavlm": wavlm, "wav2vec2-conformer": conformer,
-    "segformer": segformer, "donut-swin": swin, "depth_anything": depth_anything, "dpt": dpt, "regnet": regnet,
+    "segformer": segformer, "donut-swin": swin, "depth_anything": depth_anything, "dpt": dpt, "regnet": regnet, "poolformer": poolformer,
     "swin": swin, "swinv2": swin,
     "data2vec-vision": beit, "deit": deit, "dinov2": dinov2, "dinov2_with_registers": dinov2, "dinov3_vit": dinov3,
     "convnext": convnext, "convnextv2": convnext, "data2vec-audio": wav2vec2, "hubert": wav2vec2, "unispeech": wav2vec2, "unispeech-sat": wav2vec2, "wav2vec2": wav2vec2,

@@ -1272,6 +1272,13 @@ def draw_regnet(draw):
         "groups_width": width, "layer_type": draw.choice(["x", "y"]), "num_channels": draw.choice([1, 3])}
 
 
+def draw_poolformer(draw):
+    first, others = draw.choice([(7, 2), (5, 1)]), [draw.choice([(3, 1), (5, 2)]) for _ in range(3)]
+    return of_kind(draw, "PoolFormer", "Model", "ForImageClassification") | labels(draw) | {
+        "hidden_sizes": [draw.choice([4, 6, 10]) for _ in range(4)], "depths": [draw.randint(1, 4) for _ in range(4)], "num_channels": draw.choice([1, 3]),
+        "mlp_ratio": draw.choice([2.0, 4, 3.5]), "use_layer_scale": draw.random() < 0.5, "patch_sizes": [size for size, _ in (first, *others)], "padding": [margin for _, margin in (first, *others)]}
+
+
 def draw_unet(draw):
     levels, many = draw.randint(1, 4), draw.randint(1, 3)
     widths = [8]
@@ -1618,7 +1625,7 @@ DRAWS = {
     "clap": draw_clap, "owlvit": draw_owlvit, "owlv2": draw_owlv2, "timesformer": draw_timesformer, "pvt_v2": draw_pvt_v2, "dinov3_convnext": draw_dinov3_convnext, "detr": draw_detr,
     "table-transformer": draw_table_transformer, "mobilenet_v1": draw_mobilenet_v1, "mobilenet_v2": draw_mobilenet_v2,
     "wav2vec2-bert": draw_wav2vec2_bert, "wavlm": draw_wavlm, "wav2vec2-conformer": draw_conformer,
-    "segformer": draw_segformer, "donut-swin": draw_donut_swin, "depth_anything": draw_depth_anything, "dpt": draw_dpt, "regnet": draw_regnet,
+    "segformer": draw_segformer, "donut-swin": draw_donut_swin, "depth_anything": draw_depth_anything, "dpt": draw_dpt, "regnet": draw_regnet, "poolformer": draw_poolformer,
     "swin": draw_swin, "swinv2": draw_swinv2,
     "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": lambda draw: draw_classes(draw, draw_clip(draw), "CLIP"), "metaclip_2": lambda draw: draw_classes(draw, draw_clip(draw), "MetaClip2"), "chinese_clip": draw_chinese_clip, "altclip": draw_altclip, "imagegpt": draw_imagegpt, "resnet": draw_resnet,
     "clip_vision_model": draw_clip_vision_model, "data2vec-vision": draw_data2vec_vision, "deit": draw_deit,
