@@ -603,6 +603,7 @@ CONFIGS = {
     "voxtral": {"text_config": decoder(**SIZE), "audio_config": {
         "hidden_size": 32, "intermediate_size": 128, "num_hidden_layers": 8, "num_attention_heads": 8, "num_mel_bins": 16,
         "max_source_positions": 32}},
+    "AutoencoderKL": {"sample_size": 16, "block_out_channels": [32, 64], "down_block_types": ["DownEncoderBlock2D"] * 2, "up_block_types": ["UpDecoderBlock2D"] * 2},
     "UNet2DConditionModel": {"sample_size": 8, "block_out_channels": [32, 64], "down_block_types": ["CrossAttnDownBlock2D", "CrossAttnDownBlock2D"],
                              "up_block_types": ["CrossAttnUpBlock2D", "CrossAttnUpBlock2D"], "cross_attention_dim": 32, "layers_per_block": 1, "transformer_layers_per_block": 2},
     "voxtral_realtime": {"text_config": decoder(**SIZE, **WINDOW), "audio_config": {

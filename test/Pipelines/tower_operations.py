@@ -389,6 +389,26 @@ def unet(side, widths, depths, downs, ups, W, pooled=0, many=2, T=77):
     return total
 
 
+def autoencoder(side, widths, many, latents, has_matrices):
+    """Residual layers of two convolutions down to a small map and up again, attention of one head in the middle of each."""
+    def residual(level, C, D):
+        return 18 * (side >> level)**2 * (C * D + D * D) + (2 * (side >> level)**2 * C * D if C != D else 0)
+
+    def one_way(levels, depth):
+        total, before = 0, widths[levels[0]]
+        for level in levels:
+            total += residual(level, before, widths[level]) + (depth - 1) * residual(level, widths[level], widths[level])
+            before = widths[level]
+        return total
+
+    N = len(widths)
+    D, n = widths[-1], (side >> N - 1)**2
+    total = one_way(range(N), many) + one_way(range(N)[::-1], many + 1) + 2 * (2 * residual(N - 1, D, D) + 8 * n * D**2 + 4 * n**2 * D)
+    total += sum(18 * (side >> level + 1)**2 * widths[level]**2 + 18 * (side >> level)**2 * widths[level + 1]**2 for level in range(N - 1))
+    total += 2 * 18 * side**2 * 3 * widths[0] + 18 * n * D * 2 * latents + 18 * n * latents * D
+    return total + (2 * n * (4 + 1) * latents**2 if has_matrices else 0)
+
+
 def depthwise(widths, depths, image=224, classes=1000):
     """Squares of 4 x 4 pixels; in each stage 49 products of a channel and two matrices; squares of 2 x 2."""
     total, side = 2 * (image // 4)**2 * 48 * widths[0] + 2 * widths[3] * classes, image // 4
@@ -702,6 +722,8 @@ def main():
         "wav2vec2-conformer-large": conformer(24, 768, 1024, 4096, 31),
         "segformer-mit-b0": reduced([32, 64, 160, 256], [2, 2, 2, 2]),
         "segformer-mit-b2": reduced([64, 128, 320, 512], [3, 4, 6, 3]),
+        "stable-diffusion-vae": autoencoder(512, (128, 256, 512, 512), 2, 4, True),
+        "flux-vae": autoencoder(1024, (128, 256, 512, 512), 2, 16, False),
         "poolformer-s12": of_neighbours((64, 128, 320, 512), (2, 2, 6, 2)),
         "poolformer-m48": of_neighbours((96, 192, 384, 768), (8, 8, 24, 8)),
         "regnet-x-040": in_groups((80, 240, 560, 1360), (2, 5, 14, 2), 40, False),

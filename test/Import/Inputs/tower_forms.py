@@ -2242,6 +2242,32 @@ def unet(c):
     return total + norm(widths[0]) + linear(c.get("conv_out_kernel", 3)**2 * widths[0], c.get("out_channels", 4))
 
 
+def autoencoder_kl(c):
+    """Two convolutions for each residual layer, of an encoder and of a decoder, which has one more of each resolution;
+    attention of one head between two of the smallest map."""
+    c = {"block_out_channels": [64], "layers_per_block": 1, "latent_channels": 4} | c
+    widths, many, latents = c["block_out_channels"], c["layers_per_block"], c["latent_channels"]
+
+    def residual(inputs, outputs):
+        own = norm(inputs) + linear(9 * inputs, outputs) + norm(outputs) + linear(9 * outputs, outputs)
+        return own + (linear(inputs, outputs) if inputs != outputs else 0)
+
+    def one_way(order, depth):
+        total, before = 0, order[0]
+        for D in order:
+            total += residual(before, D) + (depth - 1) * residual(D, D)
+            before = D
+        return total
+
+    D, C = widths[-1], widths[0]
+    middle = 2 * residual(D, D) + (norm(D) + 4 * linear(D, D) if c.get("mid_block_add_attention", True) else 0)
+    total = one_way(widths, many) + one_way(widths[::-1], many + 1) + sum(linear(9 * width, width) for width in widths[:-1] + widths[1:]) + 2 * middle
+    total += linear(9 * c.get("in_channels", 3), C) + norm(D) + linear(9 * D, 2 * latents)
+    total += linear(9 * latents, D) + norm(C) + linear(9 * C, c.get("out_channels", 3))
+    total += linear(2 * latents, 2 * latents) if c.get("use_quant_conv", True) else 0
+    return total + (linear(latents, latents) if c.get("use_post_quant_conv", True) else 0)
+
+
 FAMILIES = {
     # Texts.
     "encoder-decoder": encoder_decoder, "decision_transformer": decision_transformer,
@@ -2310,7 +2336,7 @@ FAMILIES = {
     "qwen3_5": qwen3_5, "qwen3_5_moe": qwen3_5, "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,
     # Diffusion.
     "DiTTransformer2DModel": dit, "FluxTransformer2DModel": flux, "PixArtTransformer2DModel": pixart,
-    "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan, "UNet2DConditionModel": unet,
+    "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan, "UNet2DConditionModel": unet, "AutoencoderKL": autoencoder_kl,
 }
 
 

@@ -1279,6 +1279,15 @@ def draw_poolformer(draw):
         "mlp_ratio": draw.choice([2.0, 4, 3.5]), "use_layer_scale": draw.random() < 0.5, "patch_sizes": [size for size, _ in (first, *others)], "padding": [margin for _, margin in (first, *others)]}
 
 
+def draw_autoencoder_kl(draw):
+    widths = [8]
+    while len(widths) < 4 and draw.random() < 0.7:
+        widths.append(widths[-1] * draw.choice([1, 2]))
+    return {"block_out_channels": widths, "down_block_types": ["DownEncoderBlock2D"] * len(widths), "up_block_types": ["UpDecoderBlock2D"] * len(widths), "layers_per_block": draw.randint(1, 3),
+            "latent_channels": draw.choice([3, 16]), "norm_num_groups": draw.choice([2, 4]), "sample_size": draw.choice([16, [8, 16]]), "in_channels": draw.choice([1, 3]), "out_channels": draw.choice([1, 3]),
+            "use_quant_conv": draw.random() < 0.5, "use_post_quant_conv": draw.random() < 0.5, "mid_block_add_attention": draw.random() < 0.5}
+
+
 def draw_unet(draw):
     levels, many = draw.randint(1, 4), draw.randint(1, 3)
     widths = [8]
@@ -1655,7 +1664,7 @@ DRAWS = {
     "qwen3_5": draw_qwen3_5, "qwen3_5_moe": draw_qwen3_5_moe, "qwen3_vl_moe": draw_qwen3_vl_moe, "smolvlm": draw_idefics3, "voxtral": draw_voxtral,
     # Diffusion.
     "DiTTransformer2DModel": draw_dit, "FluxTransformer2DModel": draw_flux, "PixArtTransformer2DModel": draw_pixart,
-    "UNet2DConditionModel": draw_unet,
+    "UNet2DConditionModel": draw_unet, "AutoencoderKL": draw_autoencoder_kl,
     "QwenImageTransformer2DModel": draw_qwen_image, "SD3Transformer2DModel": draw_sd3,
     "WanTransformer3DModel": draw_wan,
 }
