@@ -14,8 +14,8 @@
 
 namespace stg {
 
-/// Checks that there are as many learned positions as requests have tokens in
-/// steps of inference.
+/// Checks that there are as many learned positions as sequences of training, or
+/// requests at the end of all steps, have tokens that are looked up in them.
 llvm::Error checkPositions(mlir::ModuleOp module, const StrategyInput &strategy,
                            const SymbolValues &values);
 
