@@ -233,17 +233,22 @@ bool ModelPrinter::collectInputs() {
 bool ModelPrinter::collectSymbols() {
   raw_string_ostream declarations(symbols), entries(values);
   for (const Family::Symbol &symbol : family.symbols) {
+    // What follows from other symbols does so where these get other values.
+    std::string definition;
     if (symbol.value) {
       std::optional<Value> value = config.evaluate(*symbol.value);
       if (!value)
         return false;
       if (value->isNull())
         continue;
-      entries << (values.empty() ? "" : ", ") << symbol.name << " = "
-              << value->str();
+      if (value->kind == Value::Symbol)
+        definition = " = " + value->text;
+      else
+        entries << (values.empty() ? "" : ", ") << symbol.name << " = "
+                << value->str();
     }
-    declarations << "stg.symbol @" << symbol.name << " \"" << symbol.help
-                 << "\"\n";
+    declarations << "stg.symbol @" << symbol.name << definition << " \""
+                 << symbol.help << "\"\n";
   }
   return true;
 }
