@@ -304,6 +304,10 @@ Error stg::compileModule(const Model &model, const CompileRequest &request,
   };
   if (Error error = run(buildPlan, timing))
     return error;
+  // What the loss does not depend on has no gradient.
+  if (!strategy.values.inference)
+    result.frozenParameters =
+        result.parameters - getNumber(countUpdated(module));
   if (strategy.values.inference)
     if (Error error =
             checkStages(getProgram(module), strategy, values, request.isDraft))
