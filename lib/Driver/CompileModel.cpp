@@ -119,6 +119,8 @@ Error stg::checkTokens(const Model &model, const Resolved &resolved,
   warnOfOneToken(strategy.values, resolved.values, printer);
   if (Error error = checkPositions(*model.module, strategy, resolved.values))
     return error;
+  if (Error error = checkRollback(strategy, resolved.values))
+    return error;
   return checkJoinedTokens(*model.module, strategy, resolved.values);
 }
 
@@ -274,6 +276,10 @@ Error stg::compileModule(const Model &model, const CompileRequest &request,
     return makeDiagnosed();
   if (Error error = checkPrediction(module, strategy))
     return error;
+  // What is said of the model that verifies is said of its draft, too.
+  if (!request.dropsWithoutEffect)
+    if (Error error = checkKept(module, strategy))
+      return error;
   if (Error error = checkCacheAxes(strategy))
     return error;
   if (Error error = run(buildModelPipeline, timing))

@@ -132,6 +132,25 @@ static bool hasCachedTokens(const Strategy &values) {
   return values.kvLen.value_or(0) > 0 || values.requests.countCached() > 0;
 }
 
+Error stg::checkRollback(const StrategyInput &strategy,
+                         const SymbolValues &values) {
+  const Strategy &given = strategy.values;
+  auto row = values.find(kTokenDim.str());
+  if (!strategy.isGiven(FieldId::rollback) || row == values.end())
+    return Error::success();
+  int64_t most = given.kvLen.value_or(0) + row->second.value;
+  if (!given.requests.empty())
+    most = 0;
+  for (const Request &request : given.requests.list)
+    most = std::max(most, request.cachedTokens + request.newTokens);
+  if (given.rollback <= most)
+    return Error::success();
+  return makeError(strategy.spell(getField(FieldId::rollback)) +
+                   ": a request has " + Twine(most) +
+                   " tokens with those that are cached, and no more of them "
+                   "can be taken back");
+}
+
 Error stg::checkJoinedTokens(ModuleOp module, const StrategyInput &strategy,
                              const SymbolValues &values) {
   StringRef name = kTokenDim;
@@ -182,6 +201,49 @@ Error stg::checkPrediction(ModuleOp module, const StrategyInput &strategy) {
       flag +
       "modules that predict further tokens look up all tokens of a row, and "
       "those of images are in no table; use a model of text alone");
+}
+
+/// True if the field has a value of its own, which no manifest says of a model
+/// that keeps nothing.
+static bool isAsked(const StrategyInput &strategy, FieldId id) {
+  const Field &field = getField(id);
+  return strategy.isGiven(id) &&
+         (strategy.getGivenBy(id) != GivenBy::File ||
+          field.print(strategy.values) != field.print(Strategy()));
+}
+
+Error stg::checkKept(ModuleOp module, const StrategyInput &strategy) {
+  if (!strategy.values.inference)
+    return Error::success();
+  auto tokens = StringAttr::get(module.getContext(), kTokenDim);
+  bool hasCaches = false, hasStates = false;
+  module.walk([&](Operation *op) {
+    hasStates |= isa<RecurrentOpInterface>(op);
+    auto attention = dyn_cast<AttentionOp>(op);
+    if (!attention || !attention.getQuery().getType().getDim(1).hasName(tokens))
+      return;
+    // Keys of the tokens before, or of an encoder's.
+    hasCaches |= attention.getMask() != AttentionMask::None ||
+                 !attention.getKey().getType().getDim(1).hasName(tokens);
+  });
+  auto refuse = [&](FieldId id, const Twine &needed) {
+    return makeError(strategy.spell(getField(id)) + " has no effect: needs " +
+                     needed);
+  };
+  StringRef attention = "a model with causal attention, or with an encoder";
+  for (FieldId id :
+       {FieldId::kvDtype, FieldId::kvScaleBlock, FieldId::kvKeep,
+        FieldId::kvBlockSize, FieldId::kvWindowRoom, FieldId::cacheAxes})
+    if (!hasCaches && isAsked(strategy, id))
+      return refuse(id, attention);
+  if (!hasCaches && !hasStates && isAsked(strategy, FieldId::rollback))
+    return refuse(FieldId::rollback, attention + ", or with recurrent layers");
+  const Strategy &values = strategy.values;
+  if (values.kvScaleBlock > 0 && values.kvDtype != ElementType::F8E4M3FN &&
+      values.kvDtype != ElementType::F8E5M2)
+    return refuse(FieldId::kvScaleBlock,
+                  "--kv-dtype f8E4M3FN or --kv-dtype f8E5M2");
+  return Error::success();
 }
 
 Error stg::checkCacheAxes(const StrategyInput &strategy) {
