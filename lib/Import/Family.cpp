@@ -379,8 +379,12 @@ void FamilyReader::readFacts() {
   readNames("aliases", family.types);
   readNames("blocks", family.blocks);
   for (const Member &kind : get(table, "kinds", Value::Object).members)
-    for (const Value &key : kind.value.list)
-      family.kinds[key.text] = kind.key;
+    for (const Value &key : kind.value.list) {
+      auto [known, isNew] = family.kinds.try_emplace(key.text, kind.key);
+      if (!isNew)
+        fail("kinds." + kind.key, "names '" + key.text + "', which '" +
+                                      known->second + "' does, too");
+    }
 }
 
 void FamilyReader::readKeys() {

@@ -89,6 +89,7 @@ private:
   StringSet<> usedTypes, usedFiles;
   std::map<std::string, Layers> layersOf; ///< By stack.
   StringMap<unsigned> numbers;            ///< Of the values of a variable.
+  StringSet<> taken;                      ///< Names of values.
   StringMap<unsigned> loopNames; ///< How many loops outside others have a name.
   std::string unmade; ///< The first variable that is read and has no value.
 };
@@ -288,10 +289,14 @@ bool ModelPrinter::collectLeftOut() {
 // Text
 //===----------------------------------------------------------------------===//
 
-/// `%x`, `%x1`, ...
+/// `%x`, `%x1`, ..., but for those that other variables are called.
 std::string ModelPrinter::makeValue(StringRef variable) {
-  unsigned number = numbers[variable]++;
-  return ("%" + variable + (number ? Twine(number) : Twine())).str();
+  std::string name;
+  do {
+    unsigned number = numbers[variable]++;
+    name = ("%" + variable + (number ? Twine(number) : Twine())).str();
+  } while (!taken.insert(name).second);
+  return name;
 }
 
 std::string ModelPrinter::getValue(const Values &values, StringRef variable) {
