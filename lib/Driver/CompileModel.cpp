@@ -103,11 +103,16 @@ Error stg::runPasses(const CompileRequest &request,
   return Error::success();
 }
 
-/// A step of one token is asked for by who expects decoding.
-static void warnOfOneToken(const Strategy &strategy, const SymbolValues &values,
+/// A step of one token is asked for by who expects decoding; a model may have
+/// one by itself.
+static void warnOfOneToken(const StrategyInput &strategy,
+                           const SymbolValues &values,
                            const MessagePrinter &printer) {
   auto tokens = values.find(kTokenDim.str());
-  if (strategy.training && tokens != values.end() && tokens->second.value == 1)
+  bool isAsked = strategy.isGiven(FieldId::seq) ||
+                 strategy.values.set.count(kTokenDim.str());
+  if (isAsked && strategy.values.training && tokens != values.end() &&
+      tokens->second.value == 1)
     printer.warning("S = 1, from " + tokens->second.source +
                     ": this is a training step of sequences of one token, with "
                     "its backward pass; decoding is --mode decode");
@@ -116,8 +121,10 @@ static void warnOfOneToken(const Strategy &strategy, const SymbolValues &values,
 Error stg::checkTokens(const Model &model, const Resolved &resolved,
                        const StrategyInput &strategy,
                        const MessagePrinter &printer) {
-  warnOfOneToken(strategy.values, resolved.values, printer);
+  warnOfOneToken(strategy, resolved.values, printer);
   if (Error error = checkPositions(*model.module, strategy, resolved.values))
+    return error;
+  if (Error error = checkRollback(strategy, resolved.values))
     return error;
   return checkJoinedTokens(*model.module, strategy, resolved.values);
 }
@@ -274,6 +281,10 @@ Error stg::compileModule(const Model &model, const CompileRequest &request,
     return makeDiagnosed();
   if (Error error = checkPrediction(module, strategy))
     return error;
+  // What is said of the model that verifies is said of its draft, too.
+  if (!request.dropsWithoutEffect)
+    if (Error error = checkKept(module, strategy))
+      return error;
   if (Error error = checkCacheAxes(strategy))
     return error;
   if (Error error = run(buildModelPipeline, timing))
@@ -304,6 +315,10 @@ Error stg::compileModule(const Model &model, const CompileRequest &request,
   };
   if (Error error = run(buildPlan, timing))
     return error;
+  // What the loss does not depend on has no gradient.
+  if (!strategy.values.inference)
+    result.frozenParameters =
+        result.parameters - getNumber(countUpdated(module));
   if (strategy.values.inference)
     if (Error error =
             checkStages(getProgram(module), strategy, values, request.isDraft))

@@ -30,6 +30,15 @@ using llvm::Expected;
 /// The dimension of learned positions.
 static constexpr StringLiteral kPositionDim = "P";
 
+namespace {
+/// So many tokens of one text have positions, and what says so.
+struct PlacedTokens {
+  Exact number = 0;
+  std::string source;
+  StringRef text = "sequence";
+};
+} // namespace
+
 /// The most tokens of a request after the steps, and where they are said.
 static std::pair<Exact, FieldId> getContext(const StrategyInput &strategy,
                                             Exact tokens) {
@@ -58,37 +67,88 @@ static std::pair<Exact, FieldId> getContext(const StrategyInput &strategy,
   return {longest, FieldId::requests};
 }
 
+/// The tokens of a dimension of ids. Those of a step are some of a request's,
+/// which may begin with others, and those of a row are several documents.
+static std::optional<PlacedTokens> getPlaced(DimAttr dim,
+                                             const StrategyInput &strategy,
+                                             const SymbolValues &values) {
+  std::optional<Exact> extent = evaluate(dim.getExtent(), values);
+  if (!extent)
+    return std::nullopt;
+  auto row = values.find(kTokenDim.str());
+  const Strategy &given = strategy.values;
+  bool isOfRow = row != values.end() &&
+                 dim.hasName(StringAttr::get(dim.getContext(), kTokenDim));
+  if (isOfRow && given.inference) {
+    auto [longest, field] = getContext(strategy, row->second.value);
+    return PlacedTokens{longest + *extent - row->second.value,
+                        strategy.spell(getField(field)), "request"};
+  }
+  if (isOfRow && !given.documents.empty())
+    return PlacedTokens{*llvm::max_element(given.documents),
+                        strategy.spell(getField(FieldId::documents)),
+                        "document"};
+  StringAttr symbol = dim.getExtent().getAsSymbol();
+  if (!symbol && dim.getNames().size() == 1)
+    symbol = dim.getNames().front();
+  auto value = symbol ? values.find(symbol.str()) : values.end();
+  return PlacedTokens{*extent, value == values.end() ? dim.getExtent().str()
+                                                     : value->second.source};
+}
+
 Error stg::checkPositions(ModuleOp module, const StrategyInput &strategy,
                           const SymbolValues &values) {
-  auto positions = values.find(kPositionDim.str()),
-       tokens = values.find(kTokenDim.str());
-  if (strategy.values.training || positions == values.end() ||
-      tokens == values.end())
+  auto positions = values.find(kPositionDim.str());
+  if (positions == values.end())
     return Error::success();
-  bool areLearned =
-      module
-          .walk([](ParamOp param) {
-            ArrayRef<DimAttr> dims = param.getType().getDims();
-            return !dims.empty() && dims.front().hasName(StringAttr::get(
-                                        param.getContext(), kPositionDim))
-                       ? WalkResult::interrupt()
-                       : WalkResult::advance();
-          })
-          .wasInterrupted();
-  auto [longest, source] = getContext(strategy, tokens->second.value);
-  if (!areLearned || longest <= positions->second.value)
+  auto name = StringAttr::get(module.getContext(), kPositionDim);
+  std::optional<PlacedTokens> wrong;
+  // A table may have rows that are of no position.
+  module.walk([&](EmbeddingOp op) {
+    if (!op.getTable().getType().getDims().front().hasName(name))
+      return WalkResult::advance();
+    DimAttr ids = cast<SymTensorType>(op.getIds().getType()).getDims().back();
+    wrong = getPlaced(ids, strategy, values);
+    if (wrong && wrong->number > positions->second.value)
+      return WalkResult::interrupt();
+    wrong.reset();
+    return WalkResult::advance();
+  });
+  if (!wrong)
     return Error::success();
-  return makeError(strategy.spell(getField(source)) + ": a request has " +
-                   chakra::toDecimal(longest) + " tokens in the end, and " +
-                   kPositionDim + " = " + Twine(positions->second.value) +
+  // Steps add tokens to a request.
+  bool grows = wrong->text == "request";
+  return makeError(wrong->source + ": a " + wrong->text + " has " +
+                   chakra::toDecimal(wrong->number) + " tokens" +
+                   (grows ? " in the end" : "") + ", and " + kPositionDim +
+                   " = " + Twine(positions->second.value) +
                    " positions are learned, from " + positions->second.source +
-                   "; use fewer tokens or steps, or --set " + kPositionDim +
-                   "=VALUE");
+                   "; use fewer tokens" + (grows ? " or steps" : "") +
+                   ", or --set " + kPositionDim + "=VALUE");
 }
 
 /// Whether earlier steps have kept tokens of a request.
 static bool hasCachedTokens(const Strategy &values) {
   return values.kvLen.value_or(0) > 0 || values.requests.countCached() > 0;
+}
+
+Error stg::checkRollback(const StrategyInput &strategy,
+                         const SymbolValues &values) {
+  const Strategy &given = strategy.values;
+  auto row = values.find(kTokenDim.str());
+  if (!strategy.isGiven(FieldId::rollback) || row == values.end())
+    return Error::success();
+  int64_t most = given.kvLen.value_or(0) + row->second.value;
+  if (!given.requests.empty())
+    most = 0;
+  for (const Request &request : given.requests.list)
+    most = std::max(most, request.cachedTokens + request.newTokens);
+  if (given.rollback <= most)
+    return Error::success();
+  return makeError(strategy.spell(getField(FieldId::rollback)) +
+                   ": a request has " + Twine(most) +
+                   " tokens with those that are cached, and no more of them "
+                   "can be taken back");
 }
 
 Error stg::checkJoinedTokens(ModuleOp module, const StrategyInput &strategy,
@@ -141,6 +201,49 @@ Error stg::checkPrediction(ModuleOp module, const StrategyInput &strategy) {
       flag +
       "modules that predict further tokens look up all tokens of a row, and "
       "those of images are in no table; use a model of text alone");
+}
+
+/// True if the field has a value of its own, which no manifest says of a model
+/// that keeps nothing.
+static bool isAsked(const StrategyInput &strategy, FieldId id) {
+  const Field &field = getField(id);
+  return strategy.isGiven(id) &&
+         (strategy.getGivenBy(id) != GivenBy::File ||
+          field.print(strategy.values) != field.print(Strategy()));
+}
+
+Error stg::checkKept(ModuleOp module, const StrategyInput &strategy) {
+  if (!strategy.values.inference)
+    return Error::success();
+  auto tokens = StringAttr::get(module.getContext(), kTokenDim);
+  bool hasCaches = false, hasStates = false;
+  module.walk([&](Operation *op) {
+    hasStates |= isa<RecurrentOpInterface>(op);
+    auto attention = dyn_cast<AttentionOp>(op);
+    if (!attention || !attention.getQuery().getType().getDim(1).hasName(tokens))
+      return;
+    // Keys of the tokens before, or of an encoder's.
+    hasCaches |= attention.getMask() != AttentionMask::None ||
+                 !attention.getKey().getType().getDim(1).hasName(tokens);
+  });
+  auto refuse = [&](FieldId id, const Twine &needed) {
+    return makeError(strategy.spell(getField(id)) + " has no effect: needs " +
+                     needed);
+  };
+  StringRef attention = "a model with causal attention, or with an encoder";
+  for (FieldId id :
+       {FieldId::kvDtype, FieldId::kvScaleBlock, FieldId::kvKeep,
+        FieldId::kvBlockSize, FieldId::kvWindowRoom, FieldId::cacheAxes})
+    if (!hasCaches && isAsked(strategy, id))
+      return refuse(id, attention);
+  if (!hasCaches && !hasStates && isAsked(strategy, FieldId::rollback))
+    return refuse(FieldId::rollback, attention + ", or with recurrent layers");
+  const Strategy &values = strategy.values;
+  if (values.kvScaleBlock > 0 && values.kvDtype != ElementType::F8E4M3FN &&
+      values.kvDtype != ElementType::F8E5M2)
+    return refuse(FieldId::kvScaleBlock,
+                  "--kv-dtype f8E4M3FN or --kv-dtype f8E5M2");
+  return Error::success();
 }
 
 Error stg::checkCacheAxes(const StrategyInput &strategy) {

@@ -14,10 +14,14 @@
 
 namespace stg {
 
-/// Checks that there are as many learned positions as requests have tokens in
-/// steps of inference.
+/// Checks that there are as many learned positions as sequences of training, or
+/// requests at the end of all steps, have tokens that are looked up in them.
 llvm::Error checkPositions(mlir::ModuleOp module, const StrategyInput &strategy,
                            const SymbolValues &values);
+
+/// Checks that requests have as many tokens as may be taken back.
+llvm::Error checkRollback(const StrategyInput &strategy,
+                          const SymbolValues &values);
 
 /// Checks that rows that begin with images have tokens behind these.
 llvm::Error checkJoinedTokens(mlir::ModuleOp module,
@@ -30,6 +34,9 @@ bool hasJoinedTokens(mlir::ModuleOp module);
 /// Modules that predict further tokens look up all tokens of a row.
 llvm::Error checkPrediction(mlir::ModuleOp module,
                             const StrategyInput &strategy);
+
+/// Whether a step keeps something, where somebody says how, at the model level.
+llvm::Error checkKept(mlir::ModuleOp module, const StrategyInput &strategy);
 
 /// Whether there are tokens to divide where caches are.
 llvm::Error checkCacheAxes(const StrategyInput &strategy);

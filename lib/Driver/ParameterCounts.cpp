@@ -133,6 +133,18 @@ ParameterCounts ParameterCounter::count() {
           sum(frozen, zero)};
 }
 
+SymExpr stg::countUpdated(ModuleOp module) {
+  SmallVector<SymExpr> counts;
+  module.walk([&](CostOpInterface op) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (auto param = operand.get().getDefiningOp<ParamOp>();
+          param && op.updatesOperand(operand.getOperandNumber()))
+        counts.push_back(param.getType().getNumElements() *
+                         getExecutions(param));
+  });
+  return sum(counts, SymExpr::get(module.getContext(), 0));
+}
+
 ParameterCounts stg::countParameters(ModuleOp module) {
   return ParameterCounter(module).count();
 }

@@ -28,6 +28,10 @@ struct ParameterCounts {
 
 ParameterCounts countParameters(mlir::ModuleOp module);
 
+/// The parameters that the optimizer of a step updates: those that the loss
+/// depends on, and that are not frozen.
+SymExpr countUpdated(mlir::ModuleOp module);
+
 } // namespace stg
 
 #endif // STG_LIB_DRIVER_PARAMETERCOUNTS_H

@@ -233,9 +233,16 @@ void Config::readMember(const Member &member, const std::string &path) {
   if (family.isKey(key))
     return readKey(member, path, key);
   // Null is what is left out, whatever the key.
-  if (!member.value.isNull() && !family.unused.count(key) &&
-      !readInherited(member, path))
+  if (member.value.isNull())
+    return;
+  // Families say other things by one key that changes nothing, but NaN is no
+  // number of any.
+  if (family.unused.count(key)) {
+    if (kind != family.kinds.end() && kind->second == "number")
+      checkKind(member, path, kind->second);
+  } else if (!readInherited(member, path)) {
     rejectUnknown(member, path);
+  }
 }
 
 void Config::readObject(const Value &object, const std::string &prefix) {

@@ -346,6 +346,13 @@ std::optional<Value> Evaluator::evaluateListCall(StringRef name,
       text += operand.kind == Value::Text ? operand.text : operand.str();
     return Value::getText(text);
   }
+  // A symbol of the model, or an expression of some, of texts and numbers.
+  if (name == "symbol") {
+    std::string text;
+    for (const Value &operand : operands)
+      text += operand.kind == Value::Text ? operand.text : operand.str();
+    return Value::getSymbol(text);
+  }
   // The first element that is none of those of the second list.
   if (name == "other" && operands.size() == 2) {
     for (const Value &element : getElements(operands[0]))

@@ -39,6 +39,7 @@ private:
   bool consume(StringRef spelling);
   void expect(StringRef spelling);
   std::string takeName(StringRef what);
+  Variable takeVariable(StringRef what);
   void fail(const Twine &message);
   Error takeError() const { return createStringError(problem); }
 
@@ -116,6 +117,15 @@ std::string ExpressionParser::takeName(StringRef what) {
     fail("expected " + what + ", found '" + token + "'");
   next();
   return name;
+}
+
+Variable ExpressionParser::takeVariable(StringRef what) {
+  Variable variable{takeName(what), std::nullopt};
+  if (consume("[")) {
+    variable.number = parseAny();
+    expect("]");
+  }
+  return variable;
 }
 
 /// From the weakest to the strongest; `not` is between the second and third.
@@ -293,7 +303,7 @@ void ExpressionParser::parseCall(Statement &statement) {
   expect("(");
   if (!consume(")")) {
     do
-      statement.arguments.push_back(takeName("an argument"));
+      statement.arguments.push_back(takeVariable("an argument"));
     while (consume(","));
     expect(")");
   }
@@ -303,14 +313,14 @@ void ExpressionParser::parseCall(Statement &statement) {
 Expected<Statement> ExpressionParser::parseStatement() {
   Statement statement;
   do
-    statement.results.push_back(takeName("what is made"));
+    statement.results.push_back(takeVariable("what is made"));
   while (consume(","));
   expect("=");
-  statement.callee = takeName("a block or a value");
-  if (kind == End || (kind == Word && token == "if")) {
-    statement.arguments.push_back(std::move(statement.callee));
-    statement.callee.clear();
+  Variable right = takeVariable("a block or a value");
+  if (right.number || kind == End || (kind == Word && token == "if")) {
+    statement.arguments.push_back(std::move(right));
   } else {
+    statement.callee = std::move(right.name);
     parseCall(statement);
   }
   if (consume("if"))

@@ -376,11 +376,25 @@ void FamilyReader::readFacts() {
   if (text.consume_front("="))
     family.result = getExpression(Value::getText(text), "result");
   readNames("value_types", family.values);
+  for (auto it = family.values.begin(); it != family.values.end();) {
+    StringRef type = it->second;
+    if (!type.consume_front("=")) {
+      ++it;
+      continue;
+    }
+    family.numberedValues[it->first] =
+        getExpression(Value::getText(type), "value_types." + it->first);
+    it = family.values.erase(it);
+  }
   readNames("aliases", family.types);
   readNames("blocks", family.blocks);
   for (const Member &kind : get(table, "kinds", Value::Object).members)
-    for (const Value &key : kind.value.list)
-      family.kinds[key.text] = kind.key;
+    for (const Value &key : kind.value.list) {
+      auto [known, isNew] = family.kinds.try_emplace(key.text, kind.key);
+      if (!isNew)
+        fail("kinds." + kind.key, "names '" + key.text + "', which '" +
+                                      known->second + "' does, too");
+    }
 }
 
 void FamilyReader::readKeys() {
@@ -507,6 +521,10 @@ void FamilyReader::checkNames() {
     for (const Statement &statement : statements) {
       visitOptional(statement.condition);
       visitOptional(statement.scope);
+      for (const Variable &variable : statement.results)
+        visitOptional(variable.number);
+      for (const Variable &variable : statement.arguments)
+        visitOptional(variable.number);
       for (const Statement::Entry &entry : statement.entries)
         entry.value.walkNames(visit);
     }
@@ -514,6 +532,8 @@ void FamilyReader::checkNames() {
   for (const auto &entry : family.definitions)
     entry.second.walkNames(visit);
   for (const auto &entry : family.nulls)
+    entry.second.walkNames(visit);
+  for (const auto &entry : family.numberedValues)
     entry.second.walkNames(visit);
   for (const auto &entry : family.only)
     visit(entry.first);
@@ -557,15 +577,30 @@ void FamilyReader::checkStacks() {
     auto stack = family.stacks.find(call.callee);
     if (stack == family.stacks.end())
       continue;
-    bool isCarried = llvm::any_of(call.arguments, [&](StringRef argument) {
-      return llvm::any_of(stack->second.layer, [&](const Statement &statement) {
-        return llvm::is_contained(statement.results, argument);
+    std::vector<std::string> names;
+    for (const Variable &argument : call.arguments)
+      names.push_back(argument.name);
+    bool isCarried = llvm::any_of(stack->second.layer, [&](const Statement &s) {
+      return llvm::any_of(s.results, [&](const Variable &result) {
+        return llvm::is_contained(names, result.name);
       });
     });
     if (!isCarried)
       fail("stacks." + call.callee, "no layer makes another '" +
-                                        llvm::join(call.arguments, "' or '") +
+                                        llvm::join(names, "' or '") +
                                         "', which the program calls it with");
+    // What a loop carries has one name in all of its iterations.
+    auto isNumbered = [](const Variable &variable) {
+      return variable.number.has_value();
+    };
+    bool hasNumbers =
+        llvm::any_of(stack->second.layer, [&](const Statement &s) {
+          return llvm::any_of(s.results, isNumbered) ||
+                 llvm::any_of(s.arguments, isNumbered);
+        });
+    if (hasNumbers && !stack->second.apart)
+      fail("stacks." + call.callee,
+           "has values with numbers, but its layers do not stand apart");
   }
 }
 

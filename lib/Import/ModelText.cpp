@@ -55,6 +55,7 @@ public:
 private:
   using Values = StringMap<std::string>;
 
+  std::optional<std::string> resolve(const Variable &variable);
   std::optional<Call> resolve(const Statement &statement);
   std::optional<std::vector<Call>> resolveAll(ArrayRef<Statement> statements);
   std::optional<Layers> collectLayers(StringRef name,
@@ -89,6 +90,8 @@ private:
   StringSet<> usedTypes, usedFiles;
   std::map<std::string, Layers> layersOf; ///< By stack.
   StringMap<unsigned> numbers;            ///< Of the values of a variable.
+  StringMap<std::string> numberedTypes;   ///< Of variables with numbers.
+  StringSet<> taken;                      ///< Names of values.
   StringMap<unsigned> loopNames; ///< How many loops outside others have a name.
   std::string unmade; ///< The first variable that is read and has no value.
 };
@@ -109,8 +112,49 @@ static std::string printEntry(const Statement::Entry &entry,
   return entry.name + (entry.isDimension ? " as " : " = ") + text;
 }
 
+/// The name of a variable, and of one with a number the type, too.
+std::optional<std::string> ModelPrinter::resolve(const Variable &variable) {
+  if (!variable.number)
+    return variable.name;
+  std::optional<Value> number = config.evaluate(*variable.number);
+  if (!number)
+    return std::nullopt;
+  auto type = family.numberedValues.find(variable.name);
+  if (number->kind != Value::Int || number->number < 0 ||
+      type == family.numberedValues.end()) {
+    config.error(Place(), "family '" + family.name + "': '" + variable.name +
+                              "[" + number->str() +
+                              "]' has no type, or no number from 0 on");
+    return std::nullopt;
+  }
+  std::string name = variable.name + number->str();
+  if (numberedTypes.contains(name))
+    return name;
+  std::optional<int64_t> layer = config.layer;
+  config.layer = number->number;
+  std::optional<Value> found = config.evaluate(type->second);
+  config.layer = layer;
+  if (!found)
+    return std::nullopt;
+  numberedTypes[name] = found->text;
+  return name;
+}
+
 std::optional<Call> ModelPrinter::resolve(const Statement &statement) {
-  Call call{statement.results, statement.callee, "", "", statement.arguments};
+  Call call;
+  call.callee = statement.callee;
+  for (const Variable &variable : statement.results) {
+    std::optional<std::string> result = resolve(variable);
+    if (!result)
+      return std::nullopt;
+    call.results.push_back(std::move(*result));
+  }
+  for (const Variable &variable : statement.arguments) {
+    std::optional<std::string> argument = resolve(variable);
+    if (!argument)
+      return std::nullopt;
+    call.arguments.push_back(std::move(*argument));
+  }
   if (statement.scope) {
     std::optional<Value> scope = config.evaluate(*statement.scope);
     if (!scope)
@@ -233,17 +277,22 @@ bool ModelPrinter::collectInputs() {
 bool ModelPrinter::collectSymbols() {
   raw_string_ostream declarations(symbols), entries(values);
   for (const Family::Symbol &symbol : family.symbols) {
+    // What follows from other symbols does so where these get other values.
+    std::string definition;
     if (symbol.value) {
       std::optional<Value> value = config.evaluate(*symbol.value);
       if (!value)
         return false;
       if (value->isNull())
         continue;
-      entries << (values.empty() ? "" : ", ") << symbol.name << " = "
-              << value->str();
+      if (value->kind == Value::Symbol)
+        definition = " = " + value->text;
+      else
+        entries << (values.empty() ? "" : ", ") << symbol.name << " = "
+                << value->str();
     }
-    declarations << "stg.symbol @" << symbol.name << " \"" << symbol.help
-                 << "\"\n";
+    declarations << "stg.symbol @" << symbol.name << definition << " \""
+                 << symbol.help << "\"\n";
   }
   return true;
 }
@@ -283,10 +332,17 @@ bool ModelPrinter::collectLeftOut() {
 // Text
 //===----------------------------------------------------------------------===//
 
-/// `%x`, `%x1`, ...
+/// `%x`, `%x1`, ..., of a variable with a number `%x3`, `%x3_1`, ..., but for
+/// those that other variables are called.
 std::string ModelPrinter::makeValue(StringRef variable) {
-  unsigned number = numbers[variable]++;
-  return ("%" + variable + (number ? Twine(number) : Twine())).str();
+  std::string name;
+  do {
+    name = ("%" + variable).str();
+    if (unsigned number = numbers[variable]++)
+      name += (numberedTypes.contains(variable) ? "_" : "") +
+              std::to_string(number);
+  } while (!taken.insert(name).second);
+  return name;
 }
 
 std::string ModelPrinter::getValue(const Values &values, StringRef variable) {
@@ -301,6 +357,8 @@ std::string ModelPrinter::getValue(const Values &values, StringRef variable) {
 StringRef ModelPrinter::getType(StringRef variable) {
   auto it = family.values.find(variable.str());
   StringRef type = it != family.values.end() ? StringRef(it->second) : variable;
+  if (auto own = numberedTypes.find(variable); own != numberedTypes.end())
+    type = own->second;
   usedTypes.insert(type);
   return type;
 }

@@ -9,6 +9,8 @@
 #include "stg/Support/JSON.h"
 #include "stg/Support/Error.h"
 #include "stg/Support/Files.h"
+#include "stg/Support/Text.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace llvm;
 
@@ -37,6 +39,49 @@ static bool isTooDeep(StringRef text) {
   return false;
 }
 
+/// Past the text in quotes that begins there.
+static size_t skipText(StringRef text, size_t begin) {
+  size_t end = begin + 1;
+  while (end < text.size() && text[end] != '"')
+    end += text[end] == '\\' ? 2 : 1;
+  return std::min(end + 1, text.size());
+}
+
+/// The error of a key that an object of the valid `text` has twice, where the
+/// second one is.
+static Error checkKeys(StringRef text) {
+  SmallVector<StringSet<>> objects;
+  for (size_t i = 0; i < text.size();) {
+    char c = text[i];
+    if (c == '[' || c == '{')
+      objects.emplace_back();
+    else if (c == ']' || c == '}')
+      objects.pop_back();
+    if (c != '"') {
+      ++i;
+      continue;
+    }
+    size_t begin = i;
+    i = skipText(text, begin);
+    if (!text.substr(i).ltrim(" \t\r\n").starts_with(":"))
+      continue;
+    // Escapes are another spelling.
+    json::Value key = cantFail(json::parse(text.slice(begin, i)));
+    if (objects.back().insert(*key.getAsString()).second)
+      continue;
+    StringRef before = text.take_front(begin);
+    size_t line = before.rfind('\n');
+    return stg::makeError(
+        "[" + Twine(static_cast<uint64_t>(before.count('\n') + 1)) + ":" +
+        Twine(static_cast<uint64_t>(begin -
+                                    (line == StringRef::npos ? 0 : line + 1))) +
+        ", byte=" + Twine(static_cast<uint64_t>(begin)) + "]: key '" +
+        stg::shortenText(*key.getAsString()) +
+        "' is there twice; which one counts depends on the reader");
+  }
+  return Error::success();
+}
+
 Expected<json::Value> stg::parseJSON(StringRef text) {
   if (isTooDeep(text))
     return makeError("not valid JSON: it is nested more than " +
@@ -44,6 +89,8 @@ Expected<json::Value> stg::parseJSON(StringRef text) {
   Expected<json::Value> value = json::parse(text);
   if (!value)
     return makeError("not valid JSON: " + toString(value.takeError()));
+  if (Error error = checkKeys(text))
+    return makeError("not valid JSON: " + toString(std::move(error)));
   return value;
 }
 

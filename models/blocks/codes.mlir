@@ -10,6 +10,9 @@ stg.symbol @NB "codes of a frame"
 stg.symbol @V "codes of a book"
 stg.symbol @TX "tokens of a text before the frames"
 stg.symbol @DD "width of layers that see the codes of a frame"
+stg.symbol @VC "codes of a book, beside a vocabulary of words"
+stg.symbol @NP "tokens of a melody"
+stg.symbol @PC "pitches of a melody"
 
 !stream = !stg.tensor<[B, S, D], bf16>
 !losses = !stg.tensor<[B], f32>
@@ -32,6 +35,15 @@ stg.block @embed_codes(%codes: !codes) -> !stream {
   stg.return %y : !stream
 }
 
+// What is said so far and what is heard: a word and the codes of a frame, of one table, and a row for
+// those that are not there (Kyutai's speech to text).
+stg.block @embed_word_and_codes(%tokens: !stg.tensor<[B, S, _ = NB + 1], i32>) -> !stream {
+  %t = stg.param "tok_embeddings" : !stg.tensor<[_ = NB*VC + V + 1, D], bf16>
+  %e = stg.embedding %t, %tokens <"word_and_codes"> : !stg.tensor<[_ = NB*VC + V + 1, D], bf16>, !stg.tensor<[B, S, _ = NB + 1], i32>
+  %y = stg.sum dim 2 %e <"embeddings"> : !stg.tensor<[B, S, _ = NB + 1, D], bf16>
+  stg.return %y : !stream
+}
+
 // The sum of the losses of a frame's codes.
 stg.block @codes_loss(%x: !stream, %labels: !codes) -> !stg.tensor<[B, S], f32> {
   %n = stg.call @norm(%x) {name = "output_norm"} : (!stream) -> !stream
@@ -40,6 +52,17 @@ stg.block @codes_loss(%x: !stream, %labels: !codes) -> !stg.tensor<[B, S], f32> 
   %loss, %probs = stg.cross_entropy %l, %labels : !stg.tensor<[B, S, _ = NB, V], bf16>, !codes
   %y = stg.sum dim 2 %loss <"sum_of_losses"> : !stg.tensor<[B, S, _ = NB], f32>
   stg.return %y : !stg.tensor<[B, S], f32>
+}
+
+// A melody, of which each token says how loud the pitches of an octave are, a text, and codes of frames, one
+// behind the other (MusicGen with a melody).
+stg.block @join_melody(%melody: !stg.tensor<[B, S = NP, PC], bf16>, %text: !stg.tensor<[B, S = TX - NP, D], bf16>, %frames: !stg.tensor<[B, S = S - TX, D], bf16>) -> !stream {
+  %w = stg.param "melody_proj" : !stg.tensor<[PC, D], bf16>
+  %p = stg.einsum "bsc,cd->bsd" %melody, %w : !stg.tensor<[B, S = NP, PC], bf16>, !stg.tensor<[PC, D], bf16>
+  %b = stg.param "melody_proj_bias" : !stg.tensor<[D], bf16>
+  %m = stg.bias_add %p, %b : !stg.tensor<[B, S = NP, D], bf16>, !stg.tensor<[D], bf16>
+  %y = stg.concat dim 1 ordered %m, %text, %frames <"melody_text_and_frames"> : !stg.tensor<[B, S = NP, D], bf16>, !stg.tensor<[B, S = TX - NP, D], bf16>, !stg.tensor<[B, S = S - TX, D], bf16> -> !stream
+  stg.return %y : !stream
 }
 
 // Frames behind a text, of whose next one a first code is predicted. The others are, by layers of each

@@ -49,8 +49,8 @@ stg.block @embed_entities(%entities: !numbers, %places: !places, %told: !told, %
     %r = stg.embedding %table, %entities : !stg.tensor<[V = VE, D], bf16>, !numbers
     stg.yield %r : !entities
   }
-  %positions = stg.param "pos_embeddings" : !stg.tensor<[P = P + 2, D], bf16>
-  %e = stg.embedding %positions, %places <"mentions"> : !stg.tensor<[P = P + 2, D], bf16>, !places
+  %positions = stg.param "pos_embeddings" : !stg.tensor<[PR = P + 2, D], bf16>
+  %e = stg.embedding %positions, %places <"mentions"> : !stg.tensor<[PR = P + 2, D], bf16>, !places
   %m = stg.mul_along %e, %told {dims = array<i64: 0, 1, 2>} <"mentions_told"> : !stg.tensor<[B, S = NE, _ = NM, D], bf16>, !told
   %s = stg.sum dim 2 %m <"mention_sum"> : !stg.tensor<[B, S = NE, _ = NM, D], bf16>
   %n = stg.sum dim 2 %told <"mention_words"> : !told

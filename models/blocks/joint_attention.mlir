@@ -27,10 +27,17 @@ stg.symbol @F "feed-forward size"
 stg.block @stream_heads(%x: !stream) -> (!heads, !heads, !heads) {
   stg.option @prefix : string = "" "before the names of parameters and ops"
   stg.option @qk_norm : bool = false "RMSNorm of each query and key head"
+  stg.option @head_norm_bare : bool = false "LayerNorm without weight and bias of each query and key head"
+  stg.option @stream_bias : bool = true "biases of heads and of the output"
   %w = stg.param "{prefix}qkv_proj" : !stg.tensor<[D, 3*H, E], bf16>
   %p = stg.einsum "bsd,dhe->bshe" %x, %w : !stream, !stg.tensor<[D, 3*H, E], bf16>
-  %b = stg.param "{prefix}qkv_bias" : !stg.tensor<[3*H, E], bf16>
-  %y = stg.bias_add %p, %b : !stg.tensor<[B, S, 3*H, E], bf16>, !stg.tensor<[3*H, E], bf16>
+  %y = stg.if @stream_bias -> !stg.tensor<[B, S, 3*H, E], bf16> {
+    %b = stg.param "{prefix}qkv_bias" : !stg.tensor<[3*H, E], bf16>
+    %z = stg.bias_add %p, %b : !stg.tensor<[B, S, 3*H, E], bf16>, !stg.tensor<[3*H, E], bf16>
+    stg.yield %z : !stg.tensor<[B, S, 3*H, E], bf16>
+  } else {
+    stg.yield %p : !stg.tensor<[B, S, 3*H, E], bf16>
+  }
   %q, %k, %v = stg.split dim 2 %y : !stg.tensor<[B, S, 3*H, E], bf16> -> !heads, !heads, !heads
   %qn, %kn = stg.if @qk_norm -> !heads, !heads {
     %wq = stg.param "{prefix}q_norm" : !head
@@ -39,17 +46,30 @@ stg.block @stream_heads(%x: !stream) -> (!heads, !heads, !heads) {
     %nk, %rk = stg.rms_norm %k, %wk : !heads, !head
     stg.yield %nq, %nk : !heads, !heads
   } else {
-    stg.yield %q, %k : !heads, !heads
+    %bq, %bk = stg.if @head_norm_bare -> !heads, !heads {
+      %nq, %meanq, %rq = stg.layer_norm %q <"{prefix}q_norm"> : !heads
+      %nk, %meank, %rk = stg.layer_norm %k <"{prefix}k_norm"> : !heads
+      stg.yield %nq, %nk : !heads, !heads
+    } else {
+      stg.yield %q, %k : !heads, !heads
+    }
+    stg.yield %bq, %bk : !heads, !heads
   }
   stg.return %qn, %kn, %v : !heads, !heads, !heads
 }
 
 stg.block @stream_output(%a: !heads) -> !stream {
   stg.option @prefix : string = "" "before the names of parameters and ops"
+  stg.option @stream_bias : bool = true "biases of heads and of the output"
   %w = stg.param "{prefix}o_proj" : !stg.tensor<[H, E, D], bf16>
   %o = stg.einsum "bshe,hed->bsd" %a, %w : !heads, !stg.tensor<[H, E, D], bf16>
-  %b = stg.param "{prefix}o_bias" : !vector
-  %y = stg.bias_add %o, %b : !stream, !vector
+  %y = stg.if @stream_bias -> !stream {
+    %b = stg.param "{prefix}o_bias" : !vector
+    %z = stg.bias_add %o, %b : !stream, !vector
+    stg.yield %z : !stream
+  } else {
+    stg.yield %o : !stream
+  }
   stg.return %y : !stream
 }
 
@@ -69,7 +89,15 @@ stg.block @attend_all(%q: !all, %k: !all, %v: !all) -> !all {
 
 // What the image and the text give, before their output projections.
 stg.block @joint_attention(%x: !stream, %c: !text) -> (!heads, !text_heads) {
-  %q, %k, %v = stg.call @stream_heads(%x) : (!stream) -> (!heads, !heads, !heads)
+  stg.option @rotary_image : bool = false "rotary positions of the image alone"
+  %sq, %sk, %v = stg.call @stream_heads(%x) : (!stream) -> (!heads, !heads, !heads)
+  %q, %k = stg.if @rotary_image -> !heads, !heads {
+    %pq = stg.rope %sq <"rope_q"> : !heads
+    %pk = stg.rope %sk <"rope_k"> : !heads
+    stg.yield %pq, %pk : !heads, !heads
+  } else {
+    stg.yield %sq, %sk : !heads, !heads
+  }
   %tq, %tk, %tv = stg.call @stream_heads(%c) {prefix = "text_"} : (!text) -> (!text_heads, !text_heads, !text_heads)
   %aq = stg.concat dim 1 ordered %q, %tq : !heads, !text_heads -> !all
   %ak = stg.concat dim 1 ordered %k, %tk : !heads, !text_heads -> !all
@@ -83,8 +111,15 @@ stg.block @joint_attention(%x: !stream, %c: !text) -> (!heads, !text_heads) {
 stg.block @adaptive_feed_forward(%x: !stream, %scale: !row, %shift: !row, %gate: !row) -> !stream {
   stg.option @part : string "name of the part of the layer"
   stg.option @prefix : string = "" "before the names of parameters and ops"
+  stg.option @gated : bool = false "gate and up, or one matrix"
   %n = stg.call @modulated(%x, %scale, %shift) : (!stream, !row, !row) -> !stream
-  %f = stg.call @plain_feed_forward(%n) <"{part}"> : (!stream) -> !stream
+  %f = stg.if @gated -> !stream {
+    %g = stg.call @gated_feed_forward(%n) <"{part}"> : (!stream) -> !stream
+    stg.yield %g : !stream
+  } else {
+    %p = stg.call @plain_feed_forward(%n) <"{part}"> : (!stream) -> !stream
+    stg.yield %p : !stream
+  }
   %y = stg.call @gated_sum(%x, %f, %gate) : (!stream, !stream, !row) -> !stream
   stg.return %y : !stream
 }
@@ -162,6 +197,23 @@ stg.block @joint_layer_without_reader(%x: !stream, %c: !text, %e: !row) -> !stre
   stg.return %y : !stream
 }
 
+// A feed-forward network beside attention, with one output projection of both.
+stg.block @one_output(%n: !stream, %a: !heads) -> !stream {
+  %w1 = stg.param "fc1" : !stg.tensor<[D, F], bf16>
+  %u = stg.einsum "bsd,df->bsf" %n, %w1 : !stream, !stg.tensor<[D, F], bf16>
+  %b1 = stg.param "fc1_bias" : !stg.tensor<[F], bf16>
+  %ub = stg.bias_add %u, %b1 : !stg.tensor<[B, S, F], bf16>, !stg.tensor<[F], bf16>
+  %h = stg.activation gelu %ub <"gelu"> : !stg.tensor<[B, S, F], bf16>
+  %wa = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
+  %oa = stg.einsum "bshe,hed->bsd" %a, %wa : !heads, !stg.tensor<[H, E, D], bf16>
+  %wf = stg.param "fc2" : !stg.tensor<[F, D], bf16>
+  %of = stg.einsum "bsf,fd->bsd" %h, %wf : !stg.tensor<[B, S, F], bf16>, !stg.tensor<[F, D], bf16>
+  %s = stg.add %oa, %of <"parallel"> : !stream, !stream
+  %bo = stg.param "o_bias" : !vector
+  %o = stg.bias_add %s, %bo : !stream, !vector
+  stg.return %o : !stream
+}
+
 // Attention and a feed-forward network side by side, with one adaptive norm and one gate, and
 // with one output projection of both.
 stg.block @single_layer(%x: !stream, %e: !row) -> !stream {
@@ -177,14 +229,23 @@ stg.block @single_layer(%x: !stream, %e: !row) -> !stream {
     stg.yield %q, %k : !heads, !heads
   }
   %a, %lse = stg.attention none %qr, %kr, %v : !heads, !heads, !heads
-  %w1 = stg.param "fc1" : !stg.tensor<[D, F], bf16>
-  %u = stg.einsum "bsd,df->bsf" %n, %w1 : !stream, !stg.tensor<[D, F], bf16>
-  %b1 = stg.param "fc1_bias" : !stg.tensor<[F], bf16>
-  %ub = stg.bias_add %u, %b1 : !stg.tensor<[B, S, F], bf16>, !stg.tensor<[F], bf16>
-  %h = stg.activation gelu %ub <"gelu"> : !stg.tensor<[B, S, F], bf16>
+  %o = stg.call @one_output(%n, %a) : (!stream, !heads) -> !stream
+  %y = stg.call @gated_sum(%x, %o, %gate) {part = "layer"} : (!stream, !stream, !row) -> !stream
+  stg.return %y : !stream
+}
+
+// The same, whose feed-forward network has a gate (Ovis-Image).
+stg.block @gated_single_layer(%x: !stream, %e: !row) -> !stream {
+  %shift, %scale, %gate = stg.call @three_vectors(%e) : (!row) -> (!row, !row, !row)
+  %n = stg.call @modulated(%x, %scale, %shift) {part = "layer"} : (!stream, !row, !row) -> !stream
+  %q, %k, %v = stg.call @stream_heads(%n) : (!stream) -> (!heads, !heads, !heads)
+  %rq = stg.rope %q <"rope_q"> : !heads
+  %rk = stg.rope %k <"rope_k"> : !heads
+  %a, %lse = stg.attention none %rq, %rk, %v : !heads, !heads, !heads
+  %h = stg.call @fused_gate(%n) : (!stream) -> !stg.tensor<[B, S, F], bf16>
   %wa = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
   %oa = stg.einsum "bshe,hed->bsd" %a, %wa : !heads, !stg.tensor<[H, E, D], bf16>
-  %wf = stg.param "fc2" : !stg.tensor<[F, D], bf16>
+  %wf = stg.param "down_proj" : !stg.tensor<[F, D], bf16>
   %of = stg.einsum "bsf,fd->bsd" %h, %wf : !stg.tensor<[B, S, F], bf16>, !stg.tensor<[F, D], bf16>
   %s = stg.add %oa, %of <"parallel"> : !stream, !stream
   %bo = stg.param "o_bias" : !vector

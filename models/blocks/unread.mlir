@@ -49,3 +49,19 @@ stg.block @unread_mean_of_tokens(%x: !stream) -> !stream {
   stg.keep %m : !stg.tensor<[B, D], bf16>
   stg.return %x : !stream
 }
+
+// A token for patches that are hidden, where none is.
+stg.block @unread_mask_token(%x: !stream) -> !stream {
+  %t = stg.param "mask_token" {frozen} : !stg.tensor<[1, D], bf16>
+  stg.keep %t : !stg.tensor<[1, D], bf16>
+  stg.return %x : !stream
+}
+
+// A norm behind a tower whose layers are read.
+stg.block @unread_last_norm(%x: !stream) -> !stream {
+  %w = stg.param "norm.weight" {frozen} : !stg.tensor<[D], bf16>
+  stg.keep %w : !stg.tensor<[D], bf16>
+  %b = stg.param "norm.bias" {frozen} : !stg.tensor<[D], bf16>
+  stg.keep %b : !stg.tensor<[D], bf16>
+  stg.return %x : !stream
+}

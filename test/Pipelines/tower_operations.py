@@ -205,12 +205,117 @@ def one_modulation(h, f, L, S, T, inputs, outputs, width, sizes=0):
     return L * layer + ends + sizes
 
 
+def one_stream(h, L, S, T, channels, width, wide):
+    """CogVideoX: all tokens share the matrices of a layer, and see each other; two times six vectors
+    of a sample, which are made of `wide` numbers."""
+    layer = 24 * (S + T) * h**2 + 4 * (S + T)**2 * h + 2 * 12 * wide * h
+    return L * layer + 2 * S * channels * h * 2 + 2 * T * width * h + 2 * (h * wide + wide**2) + 4 * wide * h
+
+
+def two_streams_then_one(h, L, singles, refiners, S, T, channels, width, pooled):
+    """HunyuanVideo: layers of two streams and of one, behind layers of the text, which two gates of a sample let through."""
+    single = 24 * (S + T) * h**2 + 4 * (S + T)**2 * h + 2 * 3 * h**2
+    refiner = 24 * T * h**2 + 4 * T**2 * h + 2 * 2 * h**2
+    conditions = 2 * (256 * h + h * h) * 2 + 2 * (width * h + h * h) + 2 * (pooled * h + h * h)
+    return two_streams(h, L, S, T, channels, width) + singles * single + refiners * refiner + conditions
+
+
+def gated_streams(h, f, N, vectors):
+    """A layer of N tokens with a gated network, and so many vectors of a sample."""
+    return N * (8 * h**2 + 6 * h * f) + 4 * N**2 * h + 2 * vectors * h**2
+
+
+def shared_vectors(h, f, L, S, T, channels, width):
+    """FLUX.2: layers of two streams and of one cost the same, and fifteen vectors are made once."""
+    ends = 2 * S * channels * h * 2 + 2 * T * width * h + 2 * 2 * (256 * h + h * h) + 4 * h**2
+    return L * gated_streams(h, f, S + T, 0) + 2 * 15 * h**2 + ends
+
+
+def scaled_layers(h, f, keys, L, refiners, S, T, channels, width, wide, steps):
+    """Lumina 2 and Z-Image: layers of a text, of an image, and of both; four vectors, made of `wide` numbers."""
+    def layer(N):
+        return N * (4 * h**2 + 4 * h * keys + 6 * h * f) + 4 * N**2 * h
+
+    layers = L * layer(S + T) + refiners * (layer(S) + layer(T)) + (L + refiners) * 2 * 4 * wide * h
+    return layers + 2 * S * channels * h + 2 * T * width * h + steps + 2 * wide * h + 2 * (S + T) * h * channels
+
+
+def asymmetric(h, f, w, wf, L, S, T, channels, width):
+    """Mochi: a text of its own width, nothing of which is made in the last layer; a row of it that reads T + 1 rows."""
+    layer = S * (8 * h**2 + 6 * h * f) + 4 * (S + T)**2 * h + 2 * 4 * h**2 + T * 6 * w * h
+    more = T * (2 * w * h + 6 * w * wf) + 2 * 4 * h * w
+    pool = 2 * (T + 1) * 2 * width**2 + 2 * width**2 + 4 * (T + 1) * width + 2 * width * h
+    ends = 2 * S * channels * h * 2 + 2 * T * width * w + pool + 2 * (256 * h + h * h) + 4 * h**2 + 2 * S * 3 * h // 2
+    return L * layer + (L - 1) * more + 2 * h * w + ends
+
+
+def sums(h, f, L, S, T, channels, width, size, wide):
+    """Sana: keys times values and one, and queries times their sums; wide heads read the text; 3 x 3 positions of each channel."""
+    layer = S * (8 * h**2 + 2 * 2 * (size + 1) * h + 4 * h * wide + 6 * h * f + 2 * 9 * 2 * f) + T * 4 * h * wide + 4 * S * T * wide
+    ends = 2 * S * channels * h * 2 + 2 * T * (width * h + h * h) + 2 * (256 * h + h * h) + 12 * h**2
+    return L * layer + ends
+
+
+def low_rank(h, f, L, S, T, read, given, width, rank):
+    """Cosmos: three times three vectors of a low rank in each layer."""
+    layer = 8 * S * h**2 + 4 * S**2 * h + 4 * S * h**2 + 4 * T * width * h + 4 * S * T * h + 4 * S * h * f + 3 * 2 * 4 * rank * h
+    return L * layer + 2 * S * (read + given) * h + 2 * 4 * h**2 + 2 * 3 * rank * h
+
+
+def prompted_wan(h, f, L, S, T, I, inputs, outputs, width, known):
+    """Wan with the tokens of an image, which have keys and values of their own."""
+    more = L * (4 * I * h**2 + 4 * S * I * h) + 2 * I * (known**2 + known * h)
+    return one_modulation(h, f, L, S, T, inputs, outputs, width) + more
+
+
+def hinted(h, f, L, hints, S, T, channels, width, given):
+    """Wan VACE: as many layers more as have hints, each with a matrix behind, and another one before the first."""
+    plain = one_modulation(h, f, L, S, T, channels, channels, width)
+    layer = (one_modulation(h, f, L + 1, S, T, channels, channels, width) - plain) * hints
+    return plain + layer + (hints + 1) * 2 * S * h**2 + 2 * S * given * h
+
+
+def sound_tokens(h, L, S, T, channels, read, heads, keys, width, pooled):
+    """Stable Audio: one token more; both streams of channels twice; gated networks; a text with fewer heads."""
+    N, size = S + 1, h // heads
+    layer = N * (8 * h**2 + 24 * h**2) + 4 * N**2 * h + N * 4 * h**2 + T * 4 * read * keys * size + 4 * N * T * h
+    conditions = 2 * 128 + 2 * (256 * h + h * h) + 2 * (pooled * h + h * h) + 2 * T * (width * read + read**2)
+    return L * layer + conditions + 2 * S * 2 * channels**2 + 2 * (S + N) * channels * h
+
+
+def own_texts(h, f, shared, X, A, L, singles, S, T, own, channels, width, pooled):
+    """HiDream: so many tokens of a text of its own in each layer; experts of the image, and of all tokens of one stream."""
+    def attention(N):
+        return N * 8 * h**2 + 4 * N**2 * h + 2 * 6 * h**2
+
+    def networks(N):
+        return N * (6 * h * f * A + 6 * h * shared + 2 * h * X)
+
+    N = S + T + own
+    joint = attention(N) + 2 * 6 * h**2 + networks(S) + (T + own) * 6 * h * f
+    texts = (L + singles) * 2 * own * width * h + 2 * (T - own) * width * h
+    ends = 2 * S * channels * h * 2 + 2 * (256 * h + h * h) + 2 * (pooled * h + h * h) + 4 * h**2
+    return L * joint + singles * (attention(N) + networks(N)) + texts + ends
+
+
 def samples(L, S, h, f, C=512, window=128, groups=16):
     """Seven convolutions, each of all channels but the first, a matrix, a frame for those that are
     hidden, a convolution of groups over frames, which gives one frame more, and layers."""
     frames, windows = [64 * S + 15, 32 * S + 7, 16 * S + 3, 8 * S + 1, 4 * S, 2 * S, S], [10, 3, 3, 3, 3, 2, 2]
     convolutions = sum(2 * n * w * (C if i else 1) * C for i, (n, w) in enumerate(zip(frames, windows)))
     return convolutions + 2 * S * C * h + 2 * S * h + 2 * (S + 1) * window * h // groups * h + layers(L, S, h, f)
+
+
+def by_places(S, C=64):
+    """Convolutions over 10, 3 or 2 places, each but the first followed by one of a single place."""
+    frames, windows = [64 * S + 15, *(n for n in (32 * S + 7, 16 * S + 3, 8 * S + 1, 4 * S, 2 * S, S) for _ in range(2))], [10, 3, 1, 3, 1, 3, 1, 3, 1, 2, 1, 2, 1]
+    widths = [1, C] + 4 * [2 * C] + 4 * [4 * C] + 4 * [8 * C]
+    return sum(2 * n * w * before * after for n, w, before, after in zip(frames, windows, widths, widths[1:]))
+
+
+def squeezed(S, h):
+    """A convolution of 16 groups over 128 frames of every second one, one more than there are, a matrix twice as wide, and hidden frames."""
+    return 2 * (S // 2 + 1) * 128 * h // 16 * h + 2 * S // 2 * h * 2 * h + 2 * S * h
 
 
 def disentangled(L, S, h, f, rows):
@@ -326,6 +431,93 @@ def reduced(widths, depths, squares=(8, 4, 2, 1), windows=(7, 3, 3, 3), side=128
         total += 2 * T * windows[stage]**2 * before * D + depths[stage] * (attention + ratios[stage] * (4 * T * D**2 + 2 * T * 9 * D))
         before = D
     return total
+
+
+def of_neighbours(widths, depths):
+    """Patches that overlap, and two matrices of each position in each layer."""
+    total, before = 2 * widths[3] * 1000, 3
+    for stage, (D, depth) in enumerate(zip(widths, depths)):
+        total += 2 * (56 >> stage)**2 * ((49 if stage == 0 else 9) * before * D + depth * 8 * D**2)
+        before = D
+    return total
+
+
+def in_groups(widths, depths, own, weighs):
+    """Two matrices of each position, and nine products of each channel of a group between them; two of all positions
+    together."""
+    total, before, side = 2 * 112**2 * 27 * 32 + 2 * widths[3] * 1000, 32, 112
+    for D, depth in zip(widths, depths):
+        for place in range(depth):
+            many, side = side**2, side // 2 if place == 0 else side
+            total += 2 * many * before * D + 2 * side**2 * (9 * own * D + D * D) + (4 * D * (before // 4) if weighs else 0)
+            total += 2 * side**2 * before * D if place == 0 else 0
+            before = D
+    return total
+
+
+def maps_of_tower(P, D, narrow, M, N, few=32, image=518):
+    """Four maps of a tower of P x P patches: squares of four by four and of two by two, the patches, and every
+    second one; convolutions that join them, from the coarsest on, and three for a number of each pixel."""
+    sides = (4 * P, 2 * P, P, (P + 1) // 2)
+    total = 2 * P**2 * D * sum(narrow) + 2 * P**2 * (16 * narrow[0]**2 + 4 * narrow[1]**2) + 18 * sides[3]**2 * narrow[3]**2
+    total += sum(18 * side**2 * width * M for side, width in zip(sides, narrow))
+    for place, side in enumerate(sides):
+        # A residual layer of the finer map, one of both, and a matrix of what is next.
+        total += (2 if place == 3 else 4) * 18 * side**2 * M**2 + 2 * (8 * P if place == 0 else sides[place - 1])**2 * M**2
+    return total + N * (18 * (8 * P)**2 * M * M // 2 + 18 * image**2 * M // 2 * few + 2 * image**2 * few)
+
+
+def unet(side, widths, depths, downs, ups, W, pooled=0, many=2, T=77):
+    """Residual layers of two convolutions and a matrix of a vector, transformers of what sees a text, and what
+    makes maps half as large and twice as large."""
+    E, N = 4 * widths[0], len(widths)
+
+    def residual(level, C, D):
+        n = (side >> level)**2
+        return 18 * n * (C * D + D * D) + 2 * E * D + (2 * n * C * D if C != D else 0)
+
+    def transformer(level, D, L):
+        n = (side >> level)**2
+        layer = 8 * n * D**2 + 4 * n**2 * D + 4 * n * D**2 + 4 * T * W * D + 4 * n * T * D + 24 * n * D**2
+        return 4 * n * D**2 + L * layer
+
+    total = 18 * side**2 * 2 * 4 * widths[0] + 2 * (widths[0] * E + E * E) + (2 * (pooled * E + E * E) if pooled else 0)
+    before, skipped = widths[0], [widths[0]]
+    for level, D in enumerate(widths):
+        for _ in range(many):
+            total += residual(level, before, D) + (transformer(level, D, depths[level]) if downs[level] else 0)
+            before = D
+            skipped.append(D)
+        if level < N - 1:
+            total += 18 * (side >> level + 1)**2 * D * D
+            skipped.append(D)
+    total += 2 * residual(N - 1, before, before) + transformer(N - 1, before, depths[-1])
+    for level, D in reversed(list(enumerate(widths))):
+        for _ in range(many + 1):
+            total += residual(level, before + skipped.pop(), D) + (transformer(level, D, depths[level]) if ups[level] else 0)
+            before = D
+        total += 18 * (side >> level - 1)**2 * D * D if level else 0
+    return total
+
+
+def autoencoder(side, widths, many, latents, has_matrices):
+    """Residual layers of two convolutions down to a small map and up again, attention of one head in the middle of each."""
+    def residual(level, C, D):
+        return 18 * (side >> level)**2 * (C * D + D * D) + (2 * (side >> level)**2 * C * D if C != D else 0)
+
+    def one_way(levels, depth):
+        total, before = 0, widths[levels[0]]
+        for level in levels:
+            total += residual(level, before, widths[level]) + (depth - 1) * residual(level, widths[level], widths[level])
+            before = widths[level]
+        return total
+
+    N = len(widths)
+    D, n = widths[-1], (side >> N - 1)**2
+    total = one_way(range(N), many) + one_way(range(N)[::-1], many + 1) + 2 * (2 * residual(N - 1, D, D) + 8 * n * D**2 + 4 * n**2 * D)
+    total += sum(18 * (side >> level + 1)**2 * widths[level]**2 + 18 * (side >> level)**2 * widths[level + 1]**2 for level in range(N - 1))
+    total += 2 * 18 * side**2 * 3 * widths[0] + 18 * n * D * 2 * latents + 18 * n * latents * D
+    return total + (2 * n * (4 + 1) * latents**2 if has_matrices else 0)
 
 
 def depthwise(widths, depths, image=224, classes=1000):
@@ -590,6 +782,9 @@ def main():
         "convnext-tiny": depthwise([96, 192, 384, 768], [3, 3, 9, 3]),
         "convnextv2-base": depthwise([128, 256, 512, 1024], [3, 3, 27, 3]),
         "wav2vec2-base": samples(12, 768, 768, 3072),
+        # Scores of 640 vectors, which are 128 wide; two matrices to what is compared, and cosines with 101 of them.
+        "wav2vec2-base-pretraining": samples(12, 768, 768, 3072) + 2 * 768 * (512 * 640 + 640 * 128 + 256 * 256 + 768 * 256 + 101 * 256),
+        "xlsr-53-pretraining": samples(24, 768, 1024, 4096) + 2 * 768 * (512 * 640 + 640 * 384 + 768 * 768 + 1024 * 768 + 101 * 768),
         "llama3.2-11b-vision": tiled(4096, 14336, 40, 8, 32, 8, 128256),
         "deepseek-v3.2": 61 * selected(4096, 7168, 128, 1536) + 3 * 6 * 4096 * 7168 * 18432
         + 58 * experts(4096, 7168, 2048, 256, 9) + 2 * 4096 * 7168 * 129280,
@@ -641,6 +836,24 @@ def main():
         "wav2vec2-conformer-large": conformer(24, 768, 1024, 4096, 31),
         "segformer-mit-b0": reduced([32, 64, 160, 256], [2, 2, 2, 2]),
         "segformer-mit-b2": reduced([64, 128, 320, 512], [3, 4, 6, 3]),
+        "stable-diffusion-vae": autoencoder(512, (128, 256, 512, 512), 2, 4, True),
+        "flux-vae": autoencoder(1024, (128, 256, 512, 512), 2, 16, False),
+        "poolformer-s12": of_neighbours((64, 128, 320, 512), (2, 2, 6, 2)),
+        "poolformer-m48": of_neighbours((96, 192, 384, 768), (8, 8, 24, 8)),
+        "regnet-x-040": in_groups((80, 240, 560, 1360), (2, 5, 14, 2), 40, False),
+        "regnet-y-040": in_groups((128, 192, 512, 1088), (2, 6, 12, 2), 64, True),
+        # Four maps in the width of the head, their join, and a class of each position of the largest one.
+        "segformer-b0-ade-512": reduced([32, 64, 160, 256], [2, 2, 2, 2], classes=0) + 2 * 256 * (128**2 * 32 + 64**2 * 64 + 32**2 * 160 + 16**2 * 256)
+        + 2 * 128**2 * (4 * 256**2 + 256 * 150),
+        "depth-anything-small": 2 * 1369 * 588 * 384 + layers(12, 1370, 384, 1536) + maps_of_tower(37, 384, (48, 96, 192, 384), 64, 1),
+        # The first token is read with each patch.
+        "dpt-large": 2 * 576 * 768 * 1024 + layers(24, 577, 1024, 4096) + 4 * 2 * 576 * 2048 * 1024 + maps_of_tower(24, 1024, (256, 512, 1024, 1024), 256, 1, image=384),
+        # Two heads of a convolution and a matrix of classes.
+        "dpt-large-ade": 2 * 900 * 768 * 1024 + layers(24, 901, 1024, 4096) + 4 * 2 * 900 * 2048 * 1024 + maps_of_tower(30, 1024, (256, 512, 1024, 1024), 256, 0)
+        + 2 * 240**2 * (18 * 256**2 + 2 * 256 * 150),
+        "stable-diffusion-1.5": unet(64, (320, 640, 1280, 1280), (1, 1, 1, 1), (1, 1, 1, 0), (1, 1, 1, 0), 768),
+        "stable-diffusion-2.1": unet(96, (320, 640, 1280, 1280), (1, 1, 1, 1), (1, 1, 1, 0), (1, 1, 1, 0), 1024),
+        "stable-diffusion-xl": unet(128, (320, 640, 1280), (0, 2, 10), (0, 1, 1), (0, 1, 1), 2048, pooled=2816),
         "donut-swin-base": windows(128, [2, 2, 14, 2], [4, 8, 16, 32], 0, 10, classes=0, sides=(640, 480)),
         # A text of 64 tokens, whose first one is projected; a learned query of 256 patches.
         "siglip2-b-16-naflex": layers(12, 64, 768, 3072) + 2 * 768**2 + 2 * 256 * 768 * 768 + layers(12, 256, 768, 3072)
@@ -727,6 +940,43 @@ def main():
         "seamless-m4t-medium-text-to-text": two_stacks(1024, 1024, 1024, 16, 16, 64, 256206, 12, 12) + 24 * 4 * 1024 * 1024 * 4096,
         # Of 1,792 frames 32 codes each.
         "csm-1b": text(2048, 8192, 16, 32, 8, 64, 2051, 2048) + 1792 * (text(1024, 8192, 4, 8, 2, 128, 0, 32) + 2 * 32 * 2048 * 1024 + 2 * 31 * 1024 * 2051),
+        "bigbird-pegasus-large": two_stacks(704, 704, 1024, 16, 16, 64, 96103, 16, 16) + 32 * 4 * 704 * 1024 * 4096,
+        # Five layers read each other by one attention, and each themselves; 36 regions, of which 2048 features are said.
+        "lxmert-base-uncased": layers(14, 512, 768, 3072) + layers(10, 36, 768, 3072) + 5 * (8 * 548 * 768**2 + 8 * 512 * 36 * 768) + 2 * 36 * 2052 * 768 + 2 * 768**2
+        + 2 * 512 * 768 * (768 + 30522) + 2 * 36 * 768 * (768 + 1600 + 400 + 2048) + 2 * (768 * 1536 + 1536 * 9500) + 2 * 768 * 2,
+        "clip-bert": layers(12, 512, 768, 3072) + 2 * 768**2 + 2 * 49 * 3072 * 768 + layers(12, 50, 768, 3072) + 2 * 2 * 768 * 512 + 2 * 512,
+        # Half as many heads; windows of nine tokens, a matrix of which makes the weights of six heads.
+        "conv-bert-base": 12 * (2 * 512 * 768 * (5 * 384 + 768 + 9) + 2 * 512 * 384 * (54 + 9) + 4 * 512**2 * 384 + 4 * 512 * 768 * 3072),
+        # A layer of blocks of 128 characters and one of all, twelve of a fourth as many tokens.
+        "canine-s": layers(12, 512, 768, 3072) + layers(2, 2048, 768, 3072) - 4 * 2048 * (2048 - 128) * 768 + 2 * 512 * 3072 * 768 + 2 * 2049 * 4 * 1536 * 768 + 2 * 768**2,
+        # Steps of 22 numbers, two heads; three numbers of each step that is predicted.
+        "time-series-transformer-tourism": 2 * (48 + 24) * 22 * 32 + two_stacks(48, 24, 32, 2, 2, 16, 3, 4, 4) + 4 * 4 * (48 + 24) * 32 * 32,
+        # Seven channels of 42 patches, all of which are read.
+        "patchtst-etth1": 7 * (2 * 42 * 12 * 128 + layers(3, 42, 128, 512) + 2 * 42 * 128 * 96),
+        # A fourth of a row of each pair of tokens becomes a head, which queries score.
+        "bros-base-uncased": layers(12, 512, 768, 3072) + 2 * 768**2 + 2 * 512**2 * 192 * 64 + 12 * 2 * 512**2 * 768,
+        "nystromformer-512": layers(12, 510, 768, 3072) + 12 * 2 * 510 * 768 * 65 + 2 * 510 * 768 * (768 + 30000),
+        # Layers of 384 pairs of 768 frames.
+        "sew-tiny": by_places(768) + squeezed(768, 512) + layers(12, 384, 512, 2048),
+        "sew-d-tiny": by_places(768) + 2 * 768 * 512 * 384 + squeezed(768, 384) + disentangled(12, 384, 384, 1536, 512) + 2 * 768 * 384 * 32,
+        "chronos-t5-tiny": two_stacks(512, 512, 256, 4, 4, 64, 4096, 4, 4) + 8 * 4 * 512 * 256 * 1024,
+        # 128 patches of 16 numbers and a token behind them; one token of the decoder.
+        "chronos-bolt-base": two_stacks(129, 1, 768, 12, 12, 64, 0, 12, 12) + 12 * 4 * 130 * 768 * 3072 + 2 * 128 * (32 * 3072 + 3072 * 768 + 32 * 768) + 2 * (768 * 3072 + 3072 * 576 + 768 * 576),
+        # All of 64 patches say what is behind them, and the last one is read.
+        "timesfm-2.0-500m": 50 * (8 * 64 * 1280**2 + 2 * 1280 * 64 * 65 + 4 * 64 * 1280**2) + 2 * 64 * (64 * 1280 + 1280**2 + 64 * 1280) + 2 * 64 * 3 * 1280**2,
+        # Two matrices before each frame's, a voice beside it, and five convolutions over five of twice as many frames.
+        "speecht5-tts": layers(12, 450, 768, 3072) + 12 * 2 * 450**2 * 768 + read_by(450, 1876, 768, 3072, 0, 6)
+        + 2 * 1876 * (80 * 256 + 256**2 + 256 * 768 + 1280 * 768 + 768 * 162) + 2 * 3752 * 5 * (2 * 80 * 256 + 3 * 256**2),
+        "dia-1.6b": 12 * (8 * 1024 * 1024 * 2048 + 4 * 1024**2 * 2048 + 6 * 1024 * 1024 * 4096) + text(2048, 8192, 18, 16, 4, 128, 9 * 1028, 3072)
+        + 18 * (4 * 3072 * 2048**2 + 4 * 1024 * 1024 * 2048 + 4 * 3072 * 1024 * 2048),
+        # Of 750 tokens each sees 375.
+        "stt-2.6b-en": 48 * (8 * 750 * 2048**2 + 4 * 2048 * (375 * 376 // 2 + 375 * 375) + 6 * 750 * 2048 * 5632) + 2 * 750 * 2048 * 4001,
+        "musicgen-small": layers(12, 512, 768, 3072) + 2 * 512 * 768 * 1024 + 24 * (12 * 2048 * 1024**2 + 4 * 512 * 1024**2 + 4 * 1024 * (2048 * 2049 // 2 + 2048 * 512)
+                                                                                 + 4 * 2048 * 1024 * 4096) + 4 * 2 * 2048 * 1024 * 2048,
+        # 235 tokens of a melody and 512 of a text are before 1301 frames.
+        "musicgen-melody": layers(12, 512, 768, 3072) + 2 * 512 * 768 * 1536 + 2 * 235 * 12 * 1536 + text(1536, 0, 48, 24, 24, 64, 4 * 2048, 2048) + 48 * 4 * 2048 * 1536 * 6144,
+        # Of each of 3000 tokens eight codes, each of which has matrices of its own.
+        "moshi-7b": text(4096, 11264, 32, 32, 32, 128, 32000, 3000) + 3000 * (text(1024, 2816, 6, 16, 16, 64, 2048, 8) + 2 * 8 * 4096 * 1024),
         "speecht5-asr": samples(12, 768, 768, 3072) + 12 * 2 * 768**2 * 768 + read_by(768, 450, 768, 3072, 81, 6),
         # Five tiles; windows of 8 x 8 patches that 4 x 4 queries read, eight times. The head of the tower is not read.
         "granite-vision-4.1-4b": 5 * (2 * 576 * 768 * 1152 + layers(27, 576, 1152, 4304) + pooled(576, 1152, 4304)
@@ -787,6 +1037,36 @@ def main():
         "mvp-large": two_stacks(1024, 1024, 1024, 16, 16, 64, 50267, 12, 12) + 24 * 4 * 1024 * 1024 * 4096,
         "qwen-image": two_streams(3072, 60, 4096, 512, 64, 3584),
         "wan2.1-t2v-1.3b": one_modulation(1536, 8960, 30, 32760, 512, 64, 64, 4096),
+        "cogvideox-2b": one_stream(1920, 30, 13 * 30 * 45, 226, 64, 4096, 512),
+        # Six sizes of an image, of 256 features each, beside the time step.
+        "cogview3-plus-3b": one_stream(2560, 30, 4096, 224, 64, 4096, 512) + 2 * (1536 * 512 + 512**2),
+        "cogview4-6b": one_stream(4096, 28, 4096, 1024, 64, 4096, 512) + 2 * (1536 * 512 + 512**2),
+        "hunyuanvideo": two_streams_then_one(3072, 20, 40, 2, 118800, 256, 64, 4096, 768),
+        # A text of 1000 tokens, 256 letters and 729 tokens of an image.
+        "hunyuanvideo-1.5": two_streams(2048, 54, 111600, 1985, 65, 0) - 2 * 111600 * (65 - 32) * 2048 + 2 * 1000 * 3584 * 2048
+        + 2 * (24 * 1000 * 2048**2 + 4 * 1000**2 * 2048 + 4 * 2048**2) + 2 * (256 * 2048 + 2048**2) + 2 * (3584 * 2048 + 2048**2)
+        + 2 * 256 * (1472 * 2048 + 2 * 2048**2) + 2 * 729 * (1152**2 + 1152 * 2048),
+        "ltx-video-2b": one_modulation(2048, 8192, 28, 7392, 128, 128, 128, 4096),
+        "flux.2-dev": shared_vectors(6144, 18432, 8 + 48, 4096, 512, 128, 15360),
+        "lumina-image-2.0": scaled_layers(2304, 9216, 768, 26, 2, 4096, 256, 64, 2304, 1024, 2 * (256 * 1024 + 1024**2)),
+        "z-image": scaled_layers(3840, 10240, 3840, 30, 2, 4096, 512, 64, 2560, 256, 2 * (256 * 1024 + 1024 * 256)),
+        # Eight tokens of the text are learned.
+        "auraflow": 4 * gated_streams(3072, 8192, 1024 + 264, 12) + 32 * gated_streams(3072, 8192, 1024 + 264, 6)
+        + 2 * 1024 * 16 * 3072 * 2 + 2 * 256 * 2048 * 3072 + 2 * (256 * 3072 + 3072**2) + 4 * 3072**2,
+        "mochi-1-preview": asymmetric(3072, 8192, 1536, 4096, 48, 44520, 256, 48, 4096),
+        "sana-1.6b": sums(2240, 5600, 20, 1024, 300, 32, 2304, 32, 2240),
+        "cosmos-1.0-7b": low_rank(4096, 16384, 28, 56320, 512, 17 * 4, 64, 1024, 256),
+        "wan2.1-i2v-14b": prompted_wan(5120, 13824, 40, 32760, 512, 257, 36 * 4, 64, 4096, 1280),
+        "wan2.1-vace-1.3b": hinted(1536, 8960, 30, 15, 32760, 512, 64, 4096, 96 * 4),
+        "stable-audio-open-1.0": sound_tokens(1536, 24, 1024, 130, 64, 768, 24, 12, 768, 1536),
+        "hidream-i1": own_texts(2560, 6912, 3584, 4, 2, 16, 32, 4096, 256, 128, 64, 4096, 2048),
+        "ovis-image-7b": 6 * gated_streams(3072, 12288, 4096 + 256, 12) + 27 * gated_streams(3072, 12288, 4096 + 256, 3)
+        + 2 * 4096 * 64 * 3072 * 2 + 2 * 256 * 2048 * 3072 + 2 * (256 * 3072 + 3072**2) + 4 * 3072**2,
+        # Each token sees itself and those before.
+        "kandinsky-2.2-prior": 20 * (24 * 81 * 2048**2 + 2 * 81 * 82 * 2048) + 2 * 2 * 2048**2 + 2 * (77 + 1 + 1 + 1) * 1280 * 2048,
+        # 344 vectors, each by one network.
+        "chroma1-hd": (19 + 38) * (24 * 4608 * 3072**2 + 4 * 4608**2 * 3072) + 2 * 4096 * 64 * 3072 * 2 + 2 * 512 * 4096 * 3072
+        + 2 * 344 * (64 * 5120 + 10 * 5120**2 + 5120 * 3072),
         "pixart-alpha-xl-2-512": one_modulation(1152, 4608, 28, 1024, 120, 16, 32, 4096),
         "pixart-alpha-xl-2-1024": one_modulation(1152, 4608, 28, 4096, 120, 16, 32, 4096, 2 * 3 * (256 * third + third**2)),
         "vit-b-16": vit(768, 12, 197, 1000, 16),
@@ -796,7 +1076,8 @@ def main():
         "whisper-large-v3": whisper(1280, 32, 51866, 128, 1500, 448),
     }
     published = {"vit-b-16": "17.564", "vit-l-16": "61.555", "vit-h-14": "167.295", "dit-xl-2": "118.6", "convnext-tiny": "4.5", "swin-tiny": "4.5", "swin-base": "15.4",
-                 "convnextv2-base": "15.4", "pvt-v2-b2": "4.0", "mobilenet-v1-1.0": "0.569", "mobilenet-v2-1.0": "0.30"}
+                 "convnextv2-base": "15.4", "pvt-v2-b2": "4.0", "mobilenet-v1-1.0": "0.569", "mobilenet-v2-1.0": "0.30",
+                 "regnet-x-040": "4.0", "regnet-y-040": "4.0", "poolformer-s12": "1.8"}
     for model, operations in expected.items():
         found = forward(model)
         assert found == operations, f"{model}: {found}, expected {operations}"

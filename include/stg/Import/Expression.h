@@ -43,6 +43,12 @@ struct Expression {
   void walkNames(llvm::function_ref<void(llvm::StringRef)> visit) const;
 };
 
+/// A value of the program: `x`, or `x[layer + 1]`, one of many.
+struct Variable {
+  std::string name;
+  std::optional<Expression> number;
+};
+
 /// `RESULT = CALLEE(ARGUMENTS) {ENTRIES} if CONDITION`, or `RESULT = ARGUMENT`,
 /// which is another name of a value and has no callee.
 struct Statement {
@@ -52,11 +58,11 @@ struct Statement {
     Expression value;
   };
 
-  std::vector<std::string> results;
+  std::vector<Variable> results;
   std::string callee;
   /// `CALLEE<'scope'>(...)`, or `CALLEE<join('layer', n)>(...)`.
   std::optional<Expression> scope;
-  std::vector<std::string> arguments;
+  std::vector<Variable> arguments;
   std::vector<Entry> entries;
   std::optional<Expression> condition;
 };

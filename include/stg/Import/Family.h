@@ -97,6 +97,8 @@ struct Family {
   std::vector<Check> checks;
   std::vector<Symbol> symbols;
   std::map<std::string, std::string> types, values, blocks;
+  /// Of values with numbers, which `layer` stands for.
+  std::map<std::string, Expression> numberedValues;
   std::vector<Input> inputs;
   std::vector<Statement> program;
   /// A name, or an expression that has one as its value.

@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
+#include <limits>
 
 using namespace llvm;
 
@@ -80,27 +81,69 @@ MemoryChecker::TensorKey MemoryChecker::getKey(StringRef name) {
   return {hash.low64, hash.high64};
 }
 
+/// A size that is no number, or not there, is reported elsewhere.
+static constexpr uint64_t kNoSize = std::numeric_limits<uint64_t>::max();
+
+static uint64_t getBytes(ArrayRef<StringRef> list, size_t name) {
+  uint64_t bytes = 0;
+  return name + 1 < list.size() && !list[name + 1].getAsInteger(10, bytes)
+             ? bytes
+             : kNoSize;
+}
+
+/// What is wrong with the bytes of a read; empty if nothing is.
+static std::string compareBytes(uint64_t read, uint64_t written,
+                                uint64_t writer) {
+  if (read == written || read == kNoSize || written == kNoSize)
+    return "";
+  return " is read with " + std::to_string(read) + " bytes, but node " +
+         std::to_string(writer) + " writes " + std::to_string(written);
+}
+
 /// Notes a read, unless a direct dependency is the writer.
-void MemoryChecker::addRead(uint32_t index, StringRef name) {
-  Read read = {getKey(name), index, false};
+void MemoryChecker::addRead(const Node &node, uint32_t index, StringRef name,
+                            uint64_t bytes) {
+  Read read = {getKey(name), bytes, index, false};
   auto it = writers.find(read.tensor);
   if (it != writers.end() &&
-      llvm::binary_search(directDeps, graph.ids[it->second]))
+      llvm::binary_search(directDeps, graph.ids[it->second.node])) {
+    std::string wrong =
+        compareBytes(bytes, it->second.bytes, graph.ids[it->second.node]);
+    if (!wrong.empty())
+      report(Rule::SameSize, node,
+             "tensor '" + shortenText(name) + "'" + wrong);
     return;
+  }
   read.isPersistent = isPersistent(name);
   reads.push_back(read);
 }
 
-void MemoryChecker::addWrite(const Node &node, uint32_t index, StringRef name) {
-  auto [it, isNew] = writers.try_emplace(getKey(name), index);
+void MemoryChecker::addWrite(const Node &node, const Write &write,
+                             StringRef name) {
+  auto [it, isNew] = writers.try_emplace(getKey(name), write);
+  uint32_t known = it->second.node;
   if (!isNew)
     report(Rule::WrittenOnce, node,
            "tensor '" + shortenText(name) + "' is already written by node " +
-               Twine(it->second == index ? node.id : graph.ids[it->second]));
+               Twine(known == write.node ? node.id : graph.ids[known]));
   if (isPersistent(name))
     report(Rule::PersistentNotWritten, node,
            "tensor '" + shortenText(name) +
                "' is written, but listed in persistent_tensors");
+}
+
+void MemoryChecker::addReads(const Node &node, uint32_t index,
+                             StringRef attribute) {
+  ArrayRef<StringRef> list = getNames(node, attribute);
+  for (size_t i = 0; i < list.size(); i += 2)
+    addRead(node, index, list[i], getBytes(list, i));
+}
+
+void MemoryChecker::addWrites(const Node &node, uint32_t index,
+                              StringRef attribute) {
+  ArrayRef<StringRef> list = getNames(node, attribute);
+  for (size_t i = 0; i < list.size(); i += 2)
+    addWrite(node, {getBytes(list, i), index}, list[i]);
 }
 
 void MemoryChecker::addNode(const Node &node, uint32_t index, bool distinct) {
@@ -109,22 +152,14 @@ void MemoryChecker::addNode(const Node &node, uint32_t index, bool distinct) {
     directDeps.assign(node.dataDeps.begin(), node.dataDeps.end());
   if (!llvm::is_sorted(directDeps))
     llvm::sort(directDeps);
-  ArrayRef<StringRef> inputs = getNames(node, "inputs");
-  for (size_t i = 0; i < inputs.size(); i += 2)
-    addRead(index, inputs[i]);
-  ArrayRef<StringRef> outputs = getNames(node, "outputs");
-  for (size_t i = 0; i < outputs.size(); i += 2)
-    addWrite(node, index, outputs[i]);
+  addReads(node, index, "inputs");
+  addWrites(node, index, "outputs");
   bool isTransfer = node.is(NodeType::MemLoad) || node.is(NodeType::MemStore);
   if (!usesHost || !isTransfer)
     return;
   // Buffers of the host are written and read like others.
-  ArrayRef<StringRef> hostInputs = getNames(node, "host_inputs");
-  for (size_t i = 0; i < hostInputs.size(); i += 2)
-    addRead(index, hostInputs[i]);
-  ArrayRef<StringRef> hostOutputs = getNames(node, "host_outputs");
-  for (size_t i = 0; i < hostOutputs.size(); i += 2)
-    addWrite(node, index, hostOutputs[i]);
+  addReads(node, index, "host_inputs");
+  addWrites(node, index, "host_outputs");
 }
 
 void MemoryChecker::finish(ArrayRef<uint32_t> order, bool isComplete,
@@ -148,11 +183,16 @@ void MemoryChecker::finish(ArrayRef<uint32_t> order, bool isComplete,
       if (isComplete && mustBePersistent() && !read.isPersistent)
         report(Rule::Persistent, read.node,
                describe(read) + " is read, but neither written nor persistent");
-    } else if (it->second == read.node) {
+    } else if (it->second.node == read.node) {
       report(Rule::NotInPlace, read.node,
              describe(read) + " is both input and output");
     } else {
-      queries.push_back({it->second, read.node});
+      uint32_t writer = it->second.node;
+      std::string wrong =
+          compareBytes(read.bytes, it->second.bytes, graph.ids[writer]);
+      if (!wrong.empty())
+        report(Rule::SameSize, read.node, describe(read) + wrong);
+      queries.push_back({writer, read.node});
       readOf.push_back(static_cast<uint32_t>(index));
     }
   }

@@ -52,8 +52,13 @@ private:
   using TensorKey = std::pair<uint64_t, uint64_t>;
   struct Read {
     TensorKey tensor;
+    uint64_t bytes = 0;
     uint32_t node = 0;
     bool isPersistent = false;
+  };
+  struct Write {
+    uint64_t bytes;
+    uint32_t node;
   };
 
   static TensorKey getKey(llvm::StringRef name);
@@ -63,8 +68,11 @@ private:
                                            llvm::StringRef attribute);
   void checkSizes(const Node &node, llvm::StringRef attribute,
                   llvm::ArrayRef<llvm::StringRef> list);
-  void addRead(uint32_t index, llvm::StringRef name);
-  void addWrite(const Node &node, uint32_t index, llvm::StringRef name);
+  void addReads(const Node &node, uint32_t index, llvm::StringRef attribute);
+  void addWrites(const Node &node, uint32_t index, llvm::StringRef attribute);
+  void addRead(const Node &node, uint32_t index, llvm::StringRef name,
+               uint64_t bytes);
+  void addWrite(const Node &node, const Write &write, llvm::StringRef name);
   bool isPersistent(llvm::StringRef name) const;
   bool mustBePersistent() const {
     return listsPersistent || context.options.strictMemory;
@@ -79,8 +87,8 @@ private:
   llvm::DenseSet<llvm::StringRef> persistentNames;
   llvm::SmallVector<llvm::StringRef, 4> persistentPrefixes;
   std::vector<Read> reads;
-  /// The nodes that write tensors first.
-  llvm::DenseMap<TensorKey, uint32_t> writers;
+  /// Who writes tensors first, and how much.
+  llvm::DenseMap<TensorKey, Write> writers;
   /// Of the node that is added, ascending.
   llvm::SmallVector<uint64_t> directDeps;
 };

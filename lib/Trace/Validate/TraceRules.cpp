@@ -74,6 +74,7 @@ static const RuleEntry rules[] = {
     {"8.6", "a tensor's writer is upstream of its reader"},
     {"8.7", "a tensor that is never written is persistent"},
     {"8.8", "a persistent tensor is never written"},
+    {"8.9", "a tensor has the size for its readers that it was written with"},
     {"9.1", "a transfer moves a buffer of tensor_size bytes"},
 };
 static_assert(std::size(rules) == numRules, "one entry for each rule");

@@ -4,6 +4,7 @@
 // RUN: not stg-opt %t/one.mlir --stg-group-layers="size=4" 2>&1 | FileCheck %s --check-prefix=DIVIDE
 // RUN: not stg-opt %t/one.mlir --stg-group-layers="method=block size=1 stages=4" 2>&1 | FileCheck %s --check-prefix=STAGES
 // RUN: not stg-opt %t/one.mlir --stg-group-layers="method=block size=6" 2>&1 | FileCheck %s --check-prefix=ALL
+// RUN: not stg-opt %models/llama.mlir --stg-pipeline="bind=config=llama3-8b,B=2 recompute=full recompute-method=block recompute-layers=32" 2>&1 | FileCheck %s --check-prefix=KNOWN
 // RUN: not stg-opt %t/two.mlir --stg-group-layers="method=block size=1" 2>&1 | FileCheck %s --check-prefix=TWO
 // RUN: not stg-opt %t/one.mlir --stg-autodiff --stg-group-layers="size=2" 2>&1 | FileCheck %s --check-prefix=STACKS
 // RUN: not stg-opt %t/one.mlir --stg-group-layers="size=0" 2>&1 | FileCheck %s --check-prefix=OPTIONS
@@ -13,6 +14,7 @@
 // DIVIDE: one.mlir:5:8: error: 'stg.repeat' op repeats 6 times, which groups of layers do not divide
 // STAGES: error: 'stg.repeat' op repeats 6 times, which pipeline stages do not divide
 // ALL: error: 'stg.repeat' op repeats 6 times, but more than the first 6 layers are needed for some that are not replayed
+// KNOWN: error: 'stg.repeat' op repeats L = 32 times, but more than the first 32 layers are needed for some that are not replayed
 // TWO: two.mlir:8:8: error: 'stg.repeat' op is a second repeat; the first layers of a pipeline stage can be replayed where there is one
 // STACKS: error: 'stg.repeat' op reads or makes stacks, whose layers cannot be grouped; group them before --stg-autodiff
 // OPTIONS: error: layers are grouped with 'size' and 'stages' of at least 1

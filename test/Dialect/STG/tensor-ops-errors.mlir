@@ -318,3 +318,39 @@ func.func @prefix_length(%q: !q) {
   %0, %1 = stg.attention causal %q, %q, %q {prefix = #sym.expr<6>} : !q, !q, !q
   return
 }
+// -----
+func.func @resize_c1(%x: !stg.tensor<[4, 8], f32>) {
+  // expected-error @+1 {{has an input of rank 2 and a result of rank 2, expected one rank of at least 3: batch, positions, channels}}
+  %0 = stg.resize nearest %x : !stg.tensor<[4, 8], f32> -> !stg.tensor<[4, 16], f32>
+  return
+}
+// -----
+func.func @resize_batch(%x: !stg.tensor<[4, 9, 8], f32>) {
+  // expected-error @+1 {{result has extent 2 in dimension 0, expected 4}}
+  %0 = stg.resize nearest %x : !stg.tensor<[4, 9, 8], f32> -> !stg.tensor<[2, 18, 8], f32>
+  return
+}
+// -----
+func.func @resize_channels(%x: !stg.tensor<[4, 9, 8], f32>) {
+  // expected-error @+1 {{result has extent 7 in dimension 0, expected 8}}
+  %0 = stg.resize linear %x : !stg.tensor<[4, 9, 8], f32> -> !stg.tensor<[4, 18, 7], f32>
+  return
+}
+// -----
+func.func @resize_elements(%x: !stg.tensor<[4, 9, 8], f32>) {
+  // expected-error @+1 {{has element types 'f32' and 'bf16', expected one}}
+  %0 = stg.resize linear %x : !stg.tensor<[4, 9, 8], f32> -> !stg.tensor<[4, 18, 8], bf16>
+  return
+}
+// -----
+func.func @resize_c2(%x: !stg.tensor<[4, 9, 8], f32>) {
+  // expected-error @+1 {{has 1/2 positions, expected at least 1}}
+  %0 = stg.resize linear %x : !stg.tensor<[4, 9, 8], f32> -> !stg.tensor<[4, 1/2, 8], f32>
+  return
+}
+// -----
+func.func @resize_gradient(%x: !stg.tensor<[4, 18, 8], f32>) {
+  // expected-error @+1 {{result has extent 8 in dimension 0, expected 7}}
+  %0 = stg.resize_grad linear %x : !stg.tensor<[4, 18, 8], f32> -> !stg.tensor<[4, 9, 7], f32>
+  return
+}

@@ -41,12 +41,12 @@ def bert(c):
     total = tables * D + norm(D)
     total += c.get("num_hidden_layers", 12) * block(D, c.get("intermediate_size", 3072))
     kind = (c.get("architectures") or ["BertModel"])[0]
-    if kind not in ("BertForMaskedLM", "BertForTokenClassification", "BertForQuestionAnswering"):
+    if kind not in ("BertForMaskedLM", "BertForCausalLM", "BertForTokenClassification", "BertForQuestionAnswering"):
         total += linear(D, D)
-    if kind in ("BertForMaskedLM", "BertForPreTraining"):
+    if kind in ("BertForMaskedLM", "BertForCausalLM", "BertForPreTraining"):
         total += linear(D, D) + norm(D) + V
         total += 0 if c.get("tie_word_embeddings", True) else V * D
-    if kind == "BertForPreTraining":
+    if kind in ("BertForPreTraining", "BertForNextSentencePrediction"):
         total += linear(D, 2)
     if kind in ("BertForSequenceClassification", "BertForTokenClassification"):
         total += linear(D, classes(c))
@@ -70,11 +70,11 @@ def mobilebert(c):
     networks = c.get("num_feedforward_networks", 4) * (linear(N, F) + linear(F, N) + norm(N))
     total += c["num_hidden_layers"] * (attention + networks + linear(N, D) + norm(D))
     kind = kind_of(c)
-    if kind in ("Model", "ForPreTraining", "ForSequenceClassification") and c.get("classifier_activation", True):
+    if kind in ("Model", "ForPreTraining", "ForNextSentencePrediction", "ForSequenceClassification") and c.get("classifier_activation", True):
         total += linear(D, D)
     if kind in ("ForMaskedLM", "ForPreTraining"):
         total += linear(D, D) + norm(D) + V + V * (D - E)
-    ends = {"ForPreTraining": 2, "ForSequenceClassification": classes(c), "ForTokenClassification": classes(c), "ForQuestionAnswering": 2}
+    ends = {"ForPreTraining": 2, "ForNextSentencePrediction": 2, "ForSequenceClassification": classes(c), "ForTokenClassification": classes(c), "ForQuestionAnswering": 2}
     return total + (linear(D, ends[kind]) if kind in ends else 0)
 
 
@@ -270,6 +270,8 @@ def electra(c):
 
 
 def t5(c):
+    if (c.get("architectures") or [""])[0] == "ChronosBoltModelForForecasting":
+        return chronos_bolt(c)
     D, E = c.get("d_model", 512), c.get("d_kv", 64) * c.get("num_heads", 8)
     F, V = c.get("d_ff", 2048), c.get("vocab_size", 32128)
     matrices = 3 if c.get("feed_forward_proj", "relu").startswith("gated-") else 2
@@ -1412,7 +1414,12 @@ def wan(c):
     layer += norm(D) if c.get("cross_attn_norm", True) else 0
     total = linear(volume * channels, D) + linear(c.get("text_dim", 4096), D) + linear(D, D)
     total += features(c.get("freq_dim", 256), D) + linear(D, 6 * D)
-    return total + c.get("num_layers", 40) * layer + 2 * D + linear(D, volume * (c.get("out_channels") or channels))
+    if c.get("image_dim"):
+        # Keys and values of an image, keys with a norm; what becomes of its tokens.
+        layer += linear(D, 2 * D) + D
+        known = c["image_dim"]
+        total += norm(known) + linear(known, known) + linear(known, D) + norm(D) + (c.get("pos_embed_seq_len") or 0) * known
+    return total + c.get("num_layers", 40) * layer + 2 * D + linear(D, volume * (c.get("out_channels", 16) or channels))
 
 
 def pixart(c):
@@ -1425,6 +1432,241 @@ def pixart(c):
     total += 2 * features(256, D // 3) if (c.get("sample_size", 128) == 128 if sizes is None else sizes) else 0
     given = c["out_channels"] or channels if "out_channels" in c else 8
     return total + c.get("num_layers", 28) * layer + 2 * D + linear(D, 4 * given)
+
+
+def perceptron(inputs, hidden, outputs, bias=True):
+    return linear(inputs, hidden, bias) + linear(hidden, outputs, bias)
+
+
+def cogvideox(c):
+    """All tokens share matrices and two LayerNorms in a layer, with six vectors for each; heads have LayerNorms."""
+    D, E = width(c, 30, 64), c.get("attention_head_dim", 64)
+    steps, wide = c.get("patch_size_t"), c.get("time_embed_dim", 512)
+    volume = c.get("patch_size", 2) ** 2 * (steps or 1)
+    affine = norm(D) if c.get("norm_elementwise_affine", True) else 0
+    total = linear(c.get("in_channels", 16) * volume, D, bool(steps) or c.get("patch_bias", True)) + linear(c.get("text_embed_dim", 4096), D)
+    total += perceptron(D, wide, wide) + (perceptron(wide, wide, wide) if c.get("ofs_embed_dim") else 0)
+    layer = 2 * (linear(wide, 6 * D) + affine) + linear(D, 3 * D, c.get("attention_bias", True)) + linear(D, D) + 2 * norm(E)
+    layer += perceptron(D, 4 * D, D)
+    return total + c.get("num_layers", 30) * layer + 2 * affine + linear(wide, 2 * D) + linear(D, volume * c.get("out_channels", 16))
+
+
+def hunyuan_video(c):
+    """FLUX for a video, and layers of the text alone, which have two norms with weights and two gates."""
+    D, E, ratio = width(c, 24, 128), c.get("attention_head_dim", 128), c.get("mlp_ratio", 4.0)
+    F, channels, words = int(D * ratio), c.get("in_channels", 16), c.get("text_embed_dim", 4096)
+    volume = c.get("patch_size", 2) ** 2 * c.get("patch_size_t", 1)
+    total = linear(channels * volume, D) + 2 * features(256, D) + features(words, D) + features(c.get("pooled_projection_dim", 768), D) + linear(words, D)
+    total += features(256, D) if c.get("guidance_embeds", True) else 0
+    attention = linear(D, 3 * D) + linear(D, D)
+    total += c.get("num_refiner_layers", 2) * (attention + 2 * norm(D) + perceptron(D, 4 * D, D) + linear(D, 2 * D))
+    total += 2 * c.get("num_layers", 20) * (attention + 2 * E + perceptron(D, F, D) + linear(D, 6 * D))
+    total += c.get("num_single_layers", 40) * (linear(D, 3 * D) + 2 * E + linear(D, F) + linear(D + F, D) + linear(D, 3 * D))
+    given = c["out_channels"] or channels if "out_channels" in c else 16
+    return total + linear(D, 2 * D) + linear(D, volume * given)
+
+
+def ltx_video(c):
+    """Wan's layers, without a norm before attention to the text; the others may have weights."""
+    D, channels = width(c, 32, 64), c.get("in_channels", 128)
+    attention = linear(D, 3 * D, c.get("attention_bias", True)) + linear(D, D, c.get("attention_out_bias", True)) + 2 * D
+    layer = 2 * attention + perceptron(D, 4 * D, D) + 6 * D + (2 * D if c.get("norm_elementwise_affine") else 0)
+    total = linear(channels, D) + linear(c.get("caption_channels", 4096), D) + linear(D, D) + features(256, D) + linear(D, 6 * D)
+    given = c["out_channels"] or channels if "out_channels" in c else 128
+    return total + c.get("num_layers", 28) * layer + 2 * D + linear(D, given)
+
+
+def flux2(c):
+    """Nothing has a bias; fifteen vectors of a sample are made once; networks have a gate."""
+    D, E, channels = width(c, 48, 128), c.get("attention_head_dim", 128), c.get("in_channels", 128)
+    F, steps = int(D * c.get("mlp_ratio", 3.0)), c.get("timestep_guidance_channels", 256)
+    total = D * (channels + c.get("joint_attention_dim", 15360) + 15 * D) + (2 if c.get("guidance_embeds", True) else 1) * (steps * D + D * D)
+    stream = 4 * D * D + 3 * D * F + 2 * E
+    total += (2 * c.get("num_layers", 8) + c.get("num_single_layers", 48)) * stream
+    return total + 2 * D * D + D * (c.get("out_channels") or channels)
+
+
+def scaled_layers(D, keys, E, F, condition, L, refiners, channels, given, words):
+    """Four norms and two of heads in each layer, four vectors in all but those of a text alone; a norm and a matrix of the text."""
+    layer = 2 * D * D + 2 * D * keys * E + 3 * D * F + 4 * D + 2 * E
+    total = linear(channels, D) + words + linear(words, D) + (L + 2 * refiners) * layer
+    return total + (L + refiners) * linear(condition, 4 * D) + linear(condition, D) + linear(D, given)
+
+
+def lumina2(c):
+    D, heads = c.get("hidden_size", 2304), c.get("num_attention_heads", 24)
+    factor, step, channels = c.get("ffn_dim_multiplier"), c.get("multiple_of", 256), c.get("in_channels", 16)
+    F = -(-int(4 * D * (factor or 1)) // step) * step
+    area, condition = c.get("patch_size", 2) ** 2, min(D, 1024)
+    total = scaled_layers(D, c.get("num_kv_heads", 8), D // heads, F, condition, c.get("num_layers", 26), c.get("num_refiner_layers", 2), area * channels,
+                          area * (c.get("out_channels") or channels), c.get("cap_feat_dim", 1024))
+    return total + features(256, condition)
+
+
+def z_image(c):
+    """Two tokens that fill sequences up, and a time step behind two matrices of 1024."""
+    D, heads, condition = c.get("dim", 3840), c.get("n_heads", 30), min(c.get("dim", 3840), 256)
+    volume = c.get("all_patch_size", [2])[0] ** 2 * c.get("all_f_patch_size", [1])[0] * c.get("in_channels", 16)
+    L, refiners = c.get("n_layers", 30), c.get("n_refiner_layers", 2)
+    total = scaled_layers(D, heads, D // heads, 8 * D // 3, condition, L, refiners, volume, volume, c.get("cap_feat_dim", 2560))
+    total -= 0 if c.get("qk_norm", True) else 2 * (L + 2 * refiners) * (D // heads)
+    return total + perceptron(256, 1024, condition) + 2 * D
+
+
+def auraflow(c):
+    """Biases of patches and of the time step alone; eight tokens and a table of positions."""
+    D, area = width(c, 12, 256), c.get("patch_size", 2) ** 2
+    F = -(-(2 * 4 * D // 3) // 256) * 256
+    total = linear(area * c.get("in_channels", 4), D) + c.get("joint_attention_dim", 2048) * D + features(256, D)
+    total += (c.get("pos_embed_max_size", 1024) + 8) * D
+    stream = 6 * D * D + 4 * D * D + 3 * D * F
+    total += (2 * c.get("num_mmdit_layers", 4) + c.get("num_single_dit_layers", 32)) * stream
+    given = c["out_channels"] or c.get("in_channels", 4) if "out_channels" in c else 4
+    return total + 2 * D * D + D * area * given
+
+
+def mochi(c):
+    """Two widths; four vectors of a sample for each stream, one for the text of the last layer; a pool of the text."""
+    D, E, W, words = width(c, 24, 128), c.get("attention_head_dim", 128), c.get("pooled_projection_dim", 1536), c.get("text_embed_dim", 4096)
+    area, channels, L = c.get("patch_size", 2) ** 2, c.get("in_channels", 12), c.get("num_layers", 48)
+    total = linear(area * channels, D) + linear(words, W) + features(c.get("time_embed_dim", 256), D)
+    total += 3 * linear(words, words) + linear(words, D) + 3 * D // 2
+    image = linear(D, 4 * D) + 3 * D * D + 4 * E + linear(D, D) + 3 * D * (8 * D // 3)
+    text = linear(D, 4 * W) + 3 * W * D + linear(D, W) + 3 * W * (8 * W // 3)
+    total += L * image + (L - 1) * text + linear(D, W) + 3 * W * D
+    return total + linear(D, 2 * D) + linear(D, area * (c.get("out_channels") or channels))
+
+
+def wan_vace(c):
+    """Wan, and as many layers more as have hints, each with a matrix behind, one with another one before."""
+    c = {"num_layers": 40, "vace_layers": [0, 5, 10, 15, 20, 25, 30, 35]} | c
+    D, hints, plain = width(c, 40, 128), len(c["vace_layers"]), wan(c)
+    layer = (wan(c | {"num_layers": c["num_layers"] + 1}) - plain) * hints
+    volume = 1
+    for side in c.get("patch_size", [1, 2, 2]):
+        volume *= side
+    return plain + layer + (hints + 1) * linear(D, D) + linear(c.get("vace_in_channels", 96) * volume, D)
+
+
+def sana(c):
+    """Wan's modulation; attention with heads of its own size to the text, and a convolution of each of 2F channels."""
+    D, channels = width(c, 70, 32), c.get("in_channels", 32)
+    F, W = int(c.get("mlp_ratio", 2.5) * D), c.get("num_cross_attention_heads", 20) * c.get("cross_attention_head_dim", 112)
+    area = c.get("patch_size", 1) ** 2
+    layer = linear(D, 3 * D, c.get("attention_bias", False)) + linear(D, D) + linear(D, 3 * W) + linear(W, D) + 6 * D
+    layer += linear(D, 2 * F) + linear(9, 2 * F) + F * D + (2 * D + 2 * W if c.get("qk_norm") else 0)
+    total = linear(area * channels, D) + features(256, D) + linear(D, 6 * D) + features(c.get("caption_channels", 2304), D) + D
+    total += features(256, D) if c.get("guidance_embeds") else 0
+    given = c["out_channels"] or channels if "out_channels" in c else 32
+    return total + c.get("num_layers", 20) * layer + 2 * D + linear(D, area * given)
+
+
+def cosmos(c):
+    """Nothing has a bias; three times three vectors of a low rank in each layer, and four norms of heads."""
+    D, E, R, words = width(c, 32, 128), c.get("attention_head_dim", 128), c.get("adaln_lora_dim", 256), c.get("text_embed_dim", 1024)
+    F, sides = int(D * c.get("mlp_ratio", 4.0)), c.get("patch_size", [1, 2, 2])
+    volume = sides[0] * sides[1] * sides[2]
+    layer = 3 * (D * R + 3 * R * D) + 4 * D * D + 2 * D * D + 2 * words * D + 4 * E + 2 * D * F
+    total = (c.get("in_channels", 16) + c.get("concat_padding_mask", True)) * volume * D + 4 * D * D + D
+    if c.get("extra_pos_embed_type", "learnable"):
+        total += sum(size // side for size, side in zip(c.get("max_size", [128, 240, 240]), sides)) * D
+    return total + c.get("num_layers", 28) * layer + D * R + 2 * R * D + volume * c.get("out_channels", 16) * D
+
+
+def stable_audio(c):
+    """Three LayerNorms in a layer, biases of its gated network alone; half as many numbers that nothing trains as a time step has."""
+    D, E, channels, given = width(c, 24, 64), c.get("attention_head_dim", 64), c.get("in_channels", 64), c.get("out_channels", 64)
+    read, steps = c.get("cross_attention_dim", 768), c.get("time_proj_dim", 256)
+    layer = 3 * norm(D) + 4 * D * D + 2 * D * D + 2 * read * c.get("num_key_value_attention_heads", 12) * E + linear(D, 8 * D) + linear(4 * D, D)
+    total = steps // 2 + features(steps, D) + c.get("global_states_input_dim", 1536) * D + D * D
+    total += c.get("cross_attention_input_dim", 768) * read + read * read + channels * channels + channels * D + given * D + given * given
+    return total + c.get("num_layers", 24) * layer
+
+
+def hidream(c):
+    """Attention with two norms of all heads; experts and one of half the width; a matrix of a text in each layer."""
+    def rounded(F):
+        return -(-(2 * F // 3) // 256) * 256
+
+    D, X, area = width(c, 20, 128), c.get("num_routed_experts", 4), c["patch_size"] ** 2
+    channels, (first, own) = c.get("in_channels", 64), c["caption_channels"]
+    L, singles = c.get("num_layers", 16), c.get("num_single_layers", 32)
+    attention, network = linear(D, 3 * D) + linear(D, D) + 2 * D + linear(D, 6 * D), 3 * D * rounded(4 * D)
+    image = attention + X * network + 3 * D * rounded(2 * D) + X * D
+    total = linear(area * channels, D) + features(256, D) + features(c.get("text_emb_dim", 2048), D) + first * D + (L + singles) * own * D
+    total += (L + singles) * image + L * (attention + network)
+    return total + linear(D, 2 * D) + linear(D, area * (c.get("out_channels") or channels))
+
+
+def cogview(c):
+    """CogVideoX without weights of norms; twelve vectors of a sample in a layer; six sizes of an image."""
+    D, wide, area = width(c, 64, 40), c.get("time_embed_dim", 512), c.get("patch_size", 2) ** 2
+    total = linear(area * c.get("in_channels", 16), D) + linear(c.get("text_embed_dim", 4096), D)
+    total += features(D, wide) + features(6 * c.get("condition_dim", 256), wide)
+    layer = linear(wide, 12 * D) + linear(D, 3 * D) + linear(D, D) + perceptron(D, 4 * D, D)
+    return total + c.get("num_layers", 30) * layer + linear(wide, 2 * D) + linear(D, area * c.get("out_channels", 16))
+
+
+def cogview4(c):
+    return cogview(c)
+
+
+def longcat_image(c, more=0):
+    """FLUX without the row of a text; `more` matrices beside the first one of a network, for gates."""
+    D, E, channels, words = width(c, 24, 128), c.get("attention_head_dim", 128), c.get("in_channels", 64), c.get("joint_attention_dim", 3584)
+    total = linear(channels, D) + linear(words, D) + features(256, D) * (2 if c.get("guidance_embeds") else 1)
+    network = perceptron(D, 4 * D, D) + more * linear(D, 4 * D)
+    attention = linear(D, 3 * D) + linear(D, D) + 2 * E
+    total += 2 * c.get("num_layers", 19) * (attention + network + linear(D, 6 * D))
+    # One bias of both outputs.
+    total += c.get("num_single_layers", 38) * (attention + network - D + linear(D, 3 * D))
+    return total + linear(D, 2 * D) + linear(D, c.get("out_channels") or channels)
+
+
+def bria(c):
+    return longcat_image({"joint_attention_dim": 4096} | c)
+
+
+def ovis_image(c):
+    c = {"num_layers": 6, "num_single_layers": 27, "joint_attention_dim": 2048, "out_channels": 64} | c
+    return longcat_image(c, 1) + c["joint_attention_dim"]
+
+
+def skyreels_v2(c):
+    return wan({"num_attention_heads": 16, "ffn_dim": 8192, "num_layers": 32} | c)
+
+
+def image_prior(c):
+    """BERT's layers with norms before; five matrices of what is read and given; a mean and a deviation that nothing reads."""
+    D, words = width(c, 32, 64), c.get("embedding_dim", 768)
+    wide, given = c.get("time_embed_dim") or D, c.get("clip_embed_dim") or words
+    total = perceptron(D, wide, D) + 2 * linear(words, D) + linear(c.get("embedding_proj_dim") or words, D)
+    total += (c.get("num_embeddings", 77) + 4) * D + D + norm(D) + linear(D, given) + 2 * given
+    return total + c.get("num_layers", 20) * block(D, 4 * D)
+
+
+def chroma(c):
+    """FLUX without what makes vectors, for which there is one network, whose five layers have a norm each."""
+    D, E, channels, wide = width(c, 24, 128), c.get("attention_head_dim", 128), c.get("in_channels", 64), c.get("approximator_hidden_dim", 5120)
+    total = linear(channels, D) + linear(c.get("joint_attention_dim", 4096), D)
+    total += linear(c.get("approximator_num_channels", 64), wide) + 5 * (perceptron(wide, wide, wide) + wide) + linear(wide, D)
+    stream = linear(D, 3 * D) + 2 * E + perceptron(D, 4 * D, D)
+    total += 2 * c.get("num_layers", 19) * (stream + linear(D, D)) + c.get("num_single_layers", 38) * (stream + D * D)
+    return total + linear(D, c.get("out_channels") or channels)
+
+
+def hunyuan_video15(c):
+    """Layers of two streams alone; a text that is refined, letters behind a norm and three matrices, an image behind two, and three kinds."""
+    D, E, words, known = width(c, 16, 128), c.get("attention_head_dim", 128), c.get("text_embed_dim", 3584), c.get("image_embed_dim", 1152)
+    F, channels, letters = int(D * c.get("mlp_ratio", 4.0)), c.get("in_channels", 65), c.get("text_embed_2_dim", 1472)
+    volume = c.get("patch_size", 1) ** 2 * c.get("patch_size_t", 1)
+    total = linear(channels * volume, D) + 2 * features(256, D) + features(words, D) + linear(words, D) + 3 * D
+    total += norm(letters) + linear(letters, 2048) + linear(2048, 2048) + linear(2048, D) + norm(known) + perceptron(known, known, D) + norm(D)
+    attention = linear(D, 3 * D) + linear(D, D)
+    total += c.get("num_refiner_layers", 2) * (attention + 2 * norm(D) + perceptron(D, 4 * D, D) + linear(D, 2 * D))
+    total += 2 * c.get("num_layers", 54) * (attention + 2 * E + perceptron(D, F, D) + linear(D, 6 * D))
+    given = c["out_channels"] or channels if "out_channels" in c else 32
+    return total + linear(D, 2 * D) + linear(D, volume * given)
 
 
 def switch_transformers(c):
@@ -1573,6 +1815,27 @@ def kimi_k25(c):
     return kimi_vl(c | {"vision_config": v, "tie_word_embeddings": c.get("tie_word_embeddings", True)})
 
 
+def weighed_layers(c, layers):
+    """A number of what the layers read and of what the last one gives, where what is read is their sum."""
+    is_read = kind_of(c) in ("ForSequenceClassification", "ForAudioFrameClassification", "ForXVector")
+    return layers + 1 if c.get("use_weighted_layer_sum", False) and is_read else 0
+
+
+def codebook(c, D, channels):
+    """Scores of all vectors, the vectors of each group, and a matrix of them and one of frames to what is compared."""
+    vectors = c.get("num_codevector_groups", 2) * c.get("num_codevectors_per_group", 320)
+    width, compared = c.get("codevector_dim", 256), c.get("proj_codevector_dim", 256)
+    return linear(channels, vectors) + vectors * width // c.get("num_codevector_groups", 2) + linear(width, compared) + linear(D, compared)
+
+
+def voices(c, D):
+    """A matrix, five convolutions over frames, two matrices and a column for each voice."""
+    *C, last = c.get("tdnn_dim", [512, 512, 512, 512, 1500])
+    X = c.get("xvector_output_dim", 512)
+    convolutions = linear(5 * C[0], C[0]) + 2 * linear(3 * C[0], C[0]) + linear(C[0], C[0]) + linear(C[0], last)
+    return linear(D, C[0]) + convolutions + linear(2 * last, X) + linear(X, X) + X * classes(c)
+
+
 def wav2vec2(c):
     """Seven convolutions over samples, one over frames or several, and layers."""
     D, kind = c.get("hidden_size", 768), kind_of(c)
@@ -1592,6 +1855,9 @@ def wav2vec2(c):
     # Of frames that are hidden; nothing reads it where channels alone are.
     total += D if c.get("mask_time_prob", 0.05) > 0 else 0
     total += norm(D) + c.get("num_hidden_layers", 12) * block(D, c.get("intermediate_size", 3072))
+    total += weighed_layers(c, c.get("num_hidden_layers", 12))
+    if kind in ("ForPreTraining", "ForXVector"):
+        return total + (codebook(c, D, C) if kind == "ForPreTraining" else voices(c, D))
     if kind == "ForCTC":
         return total + linear(D, c.get("vocab_size", 32))
     if kind == "ForSequenceClassification":
@@ -1634,8 +1900,9 @@ def wav2vec2_bert(c):
     is_hiding = c.get("mask_time_prob", 0.05) > 0 and c.get("apply_spec_augment", True)
     total = norm(features) + linear(features, D) + (D if is_hiding else 0) + c.get("num_hidden_layers", 24) * layer
     narrow = c.get("classifier_proj_size", 768)
-    heads = {"ForCTC": linear(D, c["vocab_size"]), "ForSequenceClassification": linear(D, narrow) + linear(narrow, classes(c)), "ForAudioFrameClassification": linear(D, classes(c))}
-    return total + heads.get(kind, 0)
+    heads = {"ForCTC": linear(D, c["vocab_size"]), "ForSequenceClassification": linear(D, narrow) + linear(narrow, classes(c)), "ForAudioFrameClassification": linear(D, classes(c)),
+             "ForXVector": voices(c, D)}
+    return total + weighed_layers(c, c.get("num_hidden_layers", 24)) + heads.get(kind, 0)
 
 
 def convnext(c):
@@ -1794,6 +2061,9 @@ def segformer(c):
         layer += linear(square**2 * D, D) + norm(D) if square > 1 else 0
         total += linear(c.get("patch_sizes", [7, 3, 3, 3])[stage]**2 * before, D) + 2 * norm(D)
         total, before = total + c.get("depths", [2, 2, 2, 2])[stage] * layer, D
+    if kind_of(c) == "ForSemanticSegmentation":
+        M = c.get("decoder_hidden_size", 256)
+        return total + sum(linear(D, M) for D in widths) + 4 * M * M + norm(M) + linear(M, classes(c))
     return total + (linear(before, classes(c)) if kind_of(c) == "ForImageClassification" else 0)
 
 
@@ -2065,9 +2335,190 @@ def csm(c):
     return tables + stack(c) + stack(d) + D * V + D * W + (N - 1) * W * V
 
 
+def bigbird_pegasus(c):
+    """PEGASUS with a table of positions of each stack; biases are those of networks, and of attention if it has any."""
+    c = {"d_model": 1024, "vocab_size": 96103, "encoder_layers": 16, "decoder_layers": 16, "encoder_ffn_dim": 4096, "decoder_ffn_dim": 4096} | c
+    biases = 0 if c.get("use_bias", False) else 4 * c["d_model"] * (c["encoder_layers"] + 2 * c["decoder_layers"])
+    return sequences(c, c.get("max_position_embeddings", 4096), False, True) - biases
+
+
+def lxmert(c):
+    """Layers of a text and of regions; of both with one attention to each other, and two of themselves; heads of what is hidden, and answers."""
+    c = {"vocab_size": 30522, "hidden_size": 768, "intermediate_size": 3072, "max_position_embeddings": 512, "type_vocab_size": 2, "l_layers": 9, "x_layers": 5, "r_layers": 5,
+         "visual_feat_dim": 2048, "visual_pos_dim": 4, "num_qa_labels": 9500, "num_object_labels": 1600, "num_attr_labels": 400} | c
+    D, V, layer, kind = c["hidden_size"], c["vocab_size"], block(c["hidden_size"], c["intermediate_size"]), kind_of(c)
+    total = (V + c["max_position_embeddings"] + c["type_vocab_size"]) * D + norm(D) + linear(c["visual_feat_dim"], D) + linear(c["visual_pos_dim"], D) + 2 * norm(D)
+    total += (c["l_layers"] + c["r_layers"] + 2 * c["x_layers"]) * layer + c["x_layers"] * (4 * linear(D, D) + norm(D)) + linear(D, D)
+    answers = linear(D, 2 * D) + norm(2 * D) + linear(2 * D, c["num_qa_labels"])
+    if kind == "ForPreTraining":
+        total += 2 * (linear(D, D) + norm(D)) + V + linear(D, 2) + sum(linear(D, c[key]) for key in ("num_object_labels", "num_attr_labels", "visual_feat_dim"))
+    return total + (answers if kind == "ForQuestionAnswering" or kind == "ForPreTraining" and c.get("task_qa", True) else 0)
+
+
+def dual_encoder(c):
+    """BERT with its pooler, or RoBERTa, and a CLIP tower, each with a matrix without a bias; a temperature."""
+    t, v, P = c.get("text_config") or {}, c.get("vision_config") or {}, c.get("projection_dim", 512)
+    return bert(t) + clip_vision(v) + (t.get("hidden_size", 768) + v.get("hidden_size", 768)) * P + 1
+
+
+def convbert(c):
+    """ELECTRA whose queries, keys and values are half as wide, beside a convolution of single channels, two matrices and one of windows."""
+    c = {"hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072, "embedding_size": 768} | c
+    D, H = c["hidden_size"], c["num_attention_heads"] // 2
+    narrow, L = D // 2, c.get("num_hidden_layers", 12)
+    attention = 3 * linear(D, narrow) + 9 * D + linear(D, narrow) + linear(narrow, 9 * H) + linear(D, narrow)
+    return electra(c | {"architectures": ["Electra" + kind_of(c)]}) + L * (attention - 3 * linear(D, D))
+
+
+def canine(c):
+    """Tables of hashes as wide as a row together, BERT's layers and two more, a matrix of four characters and a convolution over four of twice as many."""
+    c = {"hidden_size": 768, "num_hidden_layers": 12, "intermediate_size": 3072, "type_vocab_size": 16, "downsampling_rate": 4, "num_hash_buckets": 16384} | c
+    D, kind = c["hidden_size"], kind_of(c)
+    total = (2 * c["num_hash_buckets"] + c["type_vocab_size"]) * D + 3 * norm(D) + (c["num_hidden_layers"] + 2) * block(D, c["intermediate_size"])
+    total += linear(c["downsampling_rate"] * D, D) + linear(8 * D, D) + linear(D, D)
+    return total + {"ForSequenceClassification": linear(D, classes(c)), "ForMultipleChoice": linear(D, 1)}.get(kind, of_tokens(D, c))
+
+
+def sew(c):
+    """Thirteen convolutions over samples, every second one of single places; a convolution over frames, BERT's layers and a matrix twice
+    as wide. The second kind has a table of relative positions with a norm in the place of one before its layers."""
+    c = {"conv_dim": [64] + 4 * [128] + 4 * [256] + 4 * [512], "hidden_size": 768} | c
+    D, C, kind, bias = c["hidden_size"], c["conv_dim"], kind_of(c), c.get("conv_bias", False)
+    total = sum(linear(width * before, after, bias) for width, before, after in zip([10, 3, 1, 3, 1, 3, 1, 3, 1, 2, 1, 2, 1], [1] + C, C))
+    total += sum(map(norm, C)) if c.get("feat_extract_norm", "group") == "layer" else norm(C[0])
+    window = c.get("num_conv_pos_embeddings", 128)
+    total += norm(C[12]) + (linear(C[12], D) if C[12] != D else 0) + linear(window * D // c.get("num_conv_pos_embedding_groups", 16), D) + window
+    total += (D if c.get("mask_time_prob", 0.05) > 0 else 0) + norm(D) + linear(D, 2 * D) + c.get("num_hidden_layers", 12) * block(D, c.get("intermediate_size", 3072))
+    if c["model_type"] == "sew-d":
+        total += 2 * (c.get("position_buckets", 256) if c.get("position_buckets", 256) > 0 else c.get("max_position_embeddings", 512)) * D
+    narrow = c.get("classifier_proj_size", 256)
+    return total + {"ForCTC": linear(D, c.get("vocab_size", 32)), "ForSequenceClassification": linear(D, narrow) + linear(narrow, classes(c))}.get(kind, 0)
+
+
+def time_series(c):
+    """BART's layers of steps, by a matrix without a bias for each stack; a row for each kind of series, and three numbers of each step."""
+    c = {"d_model": 64, "encoder_layers": 2, "decoder_layers": 2, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "num_static_categorical_features": 0} | c
+    D, kinds, width = c["d_model"], 0, 0
+    if c["num_static_categorical_features"]:
+        kinds = c["cardinality"][0]
+        width = (c.get("embedding_dimension") or [min(50, (kinds + 1) // 2)])[0]
+    numbers = len(c.get("lags_sequence") or range(7)) + width + 2 + sum(c.get(key, 0) for key in ("num_dynamic_real_features", "num_time_features", "num_static_real_features"))
+    stacks = sequences(c | {"vocab_size": 0}, 0, True, False)
+    return stacks + kinds * width + 2 * numbers * D + 3 * linear(D, 1)
+
+
+def patchtst(c):
+    """A matrix of patches, a row for each place, layers with two numbers for each channel before each part, and a matrix of the mean, or of all."""
+    c = {"context_length": 32, "patch_length": 1, "patch_stride": 1, "num_hidden_layers": 3, "d_model": 128, "ffn_dim": 512, "prediction_length": 24} | c
+    D, N = c["d_model"], (c["context_length"] - c["patch_length"]) // c["patch_stride"] + 1
+    read = D if c.get("pooling_type", "mean") == "mean" else N * D
+    return linear(c["patch_length"], D) + N * D + c["num_hidden_layers"] * block(D, c["ffn_dim"]) + linear(read, c["prediction_length"])
+
+
+def nystromformer(c):
+    """BERT with two rows of positions more, windows of values of each head, and a pooler of classes alone."""
+    c = {"vocab_size": 30000, "max_position_embeddings": 510} | c
+    D, kind = c.get("hidden_size", 768), kind_of(c)
+    pooler = linear(D, D) if kind == "Model" else 0
+    windows = c.get("num_hidden_layers", 12) * c.get("num_attention_heads", 12) * (c.get("conv_kernel_size", 65) or 0)
+    return bert(c | {"architectures": ["Bert" + kind], "max_position_embeddings": c["max_position_embeddings"] + 2}) + windows - pooler
+
+
+def bros(c):
+    """BERT with its pooler whatever reads it, and a matrix of a quarter of a row to a head."""
+    D = c.get("hidden_size", 768)
+    return bert(c | {"architectures": ["BertModel"]}) + D // 4 * (D // c.get("num_attention_heads", 12)) + of_tokens(D, c)
+
+
+def residual_network(inputs, inner, outputs):
+    """Two matrices, and one beside both."""
+    return linear(inputs, inner) + linear(inner, outputs) + linear(inputs, outputs)
+
+
+def timesfm(c):
+    """Patches and what is missing of them, a table of frequencies; biases, and a number for each element of a head."""
+    c = {"patch_length": 32, "horizon_length": 128, "freq_size": 3, "num_hidden_layers": 50, "hidden_size": 1280, "intermediate_size": 1280, "head_dim": 80, "num_attention_heads": 16, "quantiles": 9 * [0]} | c
+    D, F, wide = c["hidden_size"], c["intermediate_size"], c["num_attention_heads"] * c["head_dim"]
+    layer = D + linear(D, 3 * wide) + linear(wide, D) + c["head_dim"] + norm(D) + linear(D, F) + linear(F, D)
+    ends = residual_network(2 * c["patch_length"], F, D) + residual_network(D, F, c["horizon_length"] * (len(c["quantiles"]) + 1))
+    return ends + c["freq_size"] * D + c["num_hidden_layers"] * layer
+
+
+def chronos_bolt(c):
+    """T5 with a table of two tokens, and networks of patches and of quantiles."""
+    series = {"input_patch_size": 16, "prediction_length": 64, "quantiles": 9 * [0]} | (c.get("chronos_config") or {})
+    D, F = c.get("d_model", 512), c.get("d_ff", 2048)
+    ends = residual_network(2 * series["input_patch_size"], F, D) + residual_network(D, F, series["prediction_length"] * len(series["quantiles"]))
+    return ends + t5(c | {"architectures": ["T5Model"], "vocab_size": 2})
+
+
+def musicgen_whole(c):
+    """T5's encoder, a matrix where widths differ, and MusicGen's decoder. A codec is left out."""
+    t, d = c.get("text_encoder") or {}, c.get("decoder") or {}
+    read, D = t.get("d_model", 512), d.get("hidden_size", 1024)
+    return t5(t | {"architectures": ["T5EncoderModel"]}) + musicgen(d) + (linear(read, D) if read != D else 0)
+
+
+def musicgen_melody(c):
+    """The same without attention to the text, with a matrix of a melody."""
+    D = (c.get("decoder") or {}).get("hidden_size", 1024)
+    layers = (c.get("decoder") or {}).get("num_hidden_layers", 24)
+    return musicgen_whole(c) - layers * (4 * D * D + norm(D)) + linear(c.get("num_chroma", 12), D)
+
+
+def dia(c):
+    """Llama's layers without a mask of bytes, and with attention to these of codes; a table and a head of all books. A codec is left out."""
+    e = {"vocab_size": 256, "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 12, "num_attention_heads": 16, "num_key_value_heads": 16, "head_dim": 128} | (c.get("encoder_config") or {})
+    d = {"vocab_size": 1028, "num_channels": 9, "hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 18, "num_attention_heads": 16, "num_key_value_heads": 4, "head_dim": 128,
+         "cross_num_attention_heads": 16, "cross_num_key_value_heads": 16, "cross_head_dim": 128} | (c.get("decoder_config") or {})
+
+    def stack(p):
+        return p["num_hidden_layers"] * llama_layer(*(p[key] for key in ("hidden_size", "intermediate_size", "num_attention_heads", "num_key_value_heads", "head_dim")))
+
+    W, D = e["hidden_size"], d["hidden_size"]
+    reading = D + 2 * D * d["cross_num_attention_heads"] * d["cross_head_dim"] + 2 * W * d["cross_num_key_value_heads"] * d["cross_head_dim"]
+    return e["vocab_size"] * W + stack(e) + W + 2 * d["num_channels"] * d["vocab_size"] * D + stack(d) + d["num_hidden_layers"] * reading + D
+
+
+def moshi(c):
+    """Llama's layers of words and of the codes of two; of a token's codes layers whose matrices each place has, its norms shared by them."""
+    c = {"vocab_size": 32000, "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "audio_vocab_size": 2048, "ffn_dim": 22528, "num_codebooks": 8} | c
+    d = {"hidden_size": 1024, "num_hidden_layers": 6, "num_attention_heads": 16, "ffn_dim": 5632} | (c.get("depth_decoder_config") or {})
+    D, W, V, N, C = c["hidden_size"], d["hidden_size"], c["vocab_size"], c["num_codebooks"], c["audio_vocab_size"]
+
+    def layer(p):
+        H = p["num_attention_heads"]
+        return llama_layer(p["hidden_size"], p["ffn_dim"] // 2, H, p.get("num_key_value_heads") or H, p.get("head_dim") or p["hidden_size"] // H)
+
+    whole = (V + 1 + 2 * N * (C + 1)) * D + c["num_hidden_layers"] * layer(c) + D + V * D
+    return whole + (V + 1 + (N - 1) * (C + 1)) * W + N * D * W + d["num_hidden_layers"] * (N * (layer(d) - 2 * W) + 2 * W) + N * W * C
+
+
+def kyutai(c):
+    """Llama's layers, a table of words, of all books and of nothing, and a head of words. A codec is left out."""
+    c = {"vocab_size": 4001, "codebook_vocab_size": 2049, "num_codebooks": 32, "hidden_size": 2048, "ffn_dim": 11264, "num_hidden_layers": 48, "num_attention_heads": 32} | c
+    D, H, V = c["hidden_size"], c["num_attention_heads"], c["vocab_size"]
+    layer = llama_layer(D, c["ffn_dim"] // 2, H, c.get("num_key_value_heads") or H, c.get("head_dim") or D // H)
+    return (V + c["num_codebooks"] * c["codebook_vocab_size"] + 1) * D + c["num_hidden_layers"] * layer + D + V * D
+
+
+def text_to_speech(c):
+    """Words and steps with a number for their positions; BERT's layers with distances, and such as read them; three matrices
+    before, beside a voice, and behind the decoder two matrices and five convolutions, each with two numbers of each channel."""
+    c = {"hidden_size": 768, "encoder_layers": 12, "encoder_attention_heads": 12, "encoder_ffn_dim": 3072, "decoder_layers": 6, "decoder_ffn_dim": 3072, "vocab_size": 81, "num_mel_bins": 80,
+         "speech_decoder_prenet_units": 256, "speaker_embedding_dim": 512, "speech_decoder_postnet_units": 256, "reduction_factor": 2} | c
+    D, M, U, C, R = (c[key] for key in ("hidden_size", "num_mel_bins", "speech_decoder_prenet_units", "speech_decoder_postnet_units", "reduction_factor"))
+    encoder = c["vocab_size"] * D + 1 + norm(D) + c["encoder_layers"] * block(D, c["encoder_ffn_dim"])
+    encoder += 2 * c.get("encoder_max_relative_position", 160) * D // c["encoder_attention_heads"]
+    decoder = linear(M, U) + linear(U, U) + linear(U, D) + 1 + linear(D + c["speaker_embedding_dim"], D) + c["decoder_layers"] * (block(D, c["decoder_ffn_dim"]) + 4 * linear(D, D) + norm(D))
+    return encoder + decoder + linear(D, M * R) + linear(D, R) + 5 * (2 * M * C + 3 * C * C) + 4 * norm(C) + norm(M)
+
+
 def speecht5(c):
     """wav2vec 2.0 with one table of distances for all layers, and a decoder with a table of its own."""
     c = {"hidden_size": 768, "encoder_layers": 12, "encoder_attention_heads": 12, "encoder_ffn_dim": 3072, "decoder_layers": 6, "decoder_ffn_dim": 3072, "vocab_size": 81} | c
+    if kind_of(c) == "ForTextToSpeech":
+        return text_to_speech(c)
     D, F, V = c["hidden_size"], c["decoder_ffn_dim"], c["vocab_size"]
     sound = wav2vec2(c | {"num_hidden_layers": c["encoder_layers"], "intermediate_size": c["encoder_ffn_dim"], "architectures": ["Wav2Vec2Model"]})
     distances = 2 * c.get("encoder_max_relative_position", 160) * D // c["encoder_attention_heads"]
@@ -2176,6 +2627,148 @@ def decision_transformer(c):
     return (c["max_ep_len"] + c["n_positions"]) * D + ends + 2 * norm(D) + c["n_layer"] * block(D, c.get("n_inner") or 4 * D)
 
 
+def regnet(c):
+    """A stem; two matrices and a convolution in groups between them, a norm behind each, and two matrices of a
+    quarter of the channels before it; another matrix where a stage begins."""
+    before, total = c.get("embedding_size", 32), linear(9 * c.get("num_channels", 3), c.get("embedding_size", 32), False)
+    total += norm(before)
+    for depth, D in zip(c.get("depths", [2, 6, 12, 2]), c.get("hidden_sizes", [128, 192, 512, 1088])):
+        own = D // max(1, D // c.get("groups_width", 64))
+        for place in range(depth):
+            narrow = round(before / 4)
+            total += before * D + 9 * own * D + D * D + 3 * norm(D) + (before * D + norm(D) if place == 0 else 0)
+            total += linear(D, narrow) + linear(narrow, D) if c.get("layer_type", "y") == "y" else 0
+            before = D
+    return total + (linear(before, classes(c)) if kind_of(c) == "ForImageClassification" else 0)
+
+
+def poolformer(c):
+    """Patches that overlap; two norms, two scales and two matrices in each layer, and a norm before classes."""
+    widths, total, before = c.get("hidden_sizes", [64, 128, 320, 512]), 0, c.get("num_channels", 3)
+    for stage, D in enumerate(widths):
+        F = int(D * c.get("mlp_ratio", 4))
+        layer = 2 * norm(D) + linear(D, F) + linear(F, D) + (2 * D if c.get("use_layer_scale", True) else 0)
+        total += linear(c.get("patch_sizes", [7, 3, 3, 3])[stage]**2 * before, D) + c.get("depths", [2, 2, 6, 2])[stage] * layer
+        before = D
+    # Its name has a "For" of its own.
+    is_classifier = (c.get("architectures") or [""])[0].endswith("ForImageClassification")
+    return total + (norm(before) + linear(before, classes(c)) if is_classifier else 0)
+
+
+def maps_of_tower(D, widths, M, bias=True, has_norms=False):
+    """Four maps of a tower: other channels for each, squares of four by four and of two by two, and a convolution
+    with every second position; one without a bias each, and layers that join them."""
+    total = sum(linear(D, width) + 9 * width * M for width in widths)
+    total += linear(16 * widths[0], widths[0]) + linear(4 * widths[1], widths[1]) + linear(9 * widths[3], widths[3])
+    return total + 4 * (linear(M, M) + 4 * (linear(9 * M, M, bias) + (norm(M) if has_norms else 0)))
+
+
+def numbers_of_pixels(M, narrow):
+    return linear(9 * M, M // 2) + linear(9 * (M // 2), narrow) + linear(narrow, 1)
+
+
+def depth_anything(c):
+    """DINOv2, its four maps, and three convolutions."""
+    tower = {"hidden_size": 768} | c["backbone_config"]
+    M = c.get("fusion_hidden_size", 64)
+    return dinov2(tower | {"architectures": ["Dinov2Model"]}) + maps_of_tower(
+        tower["hidden_size"], c.get("neck_hidden_sizes", [48, 96, 192, 384]), M) + numbers_of_pixels(M, c.get("head_hidden_size", 32))
+
+
+def dpt(c):
+    """ViT without a pooler, whose first token each map reads; three convolutions, or two heads of a convolution,
+    a normalization and a matrix."""
+    c = {"image_size": 384} | c
+    D, M = c.get("hidden_size", 768), c.get("fusion_hidden_size", 256)
+    has_norms = c.get("use_batch_norm_in_fusion_residual", False)
+    bias = c.get("use_bias_in_fusion_residual")
+    total = vit(c | {"architectures": ["ViTModel"]}) - linear(D, D)
+    total += 4 * linear(2 * D, D) if c.get("readout_type", "project") == "project" else 0
+    total += maps_of_tower(D, c.get("neck_hidden_sizes", [96, 192, 384, 768]), M, not has_norms if bias is None else bias, has_norms)
+    if kind_of(c) == "ForSemanticSegmentation":
+        return total + (2 if c.get("use_auxiliary_head", True) else 1) * (9 * M * M + norm(M) + linear(M, classes(c)))
+    return total + numbers_of_pixels(M, 32)
+
+
+def unet(c):
+    """Two convolutions and a matrix of the condition for each residual layer, transformers between two matrices, and
+    what the way down gives beside what comes on the way up."""
+    c = {"block_out_channels": [320, 640, 1280, 1280], "down_block_types": ["CrossAttnDownBlock2D"] * 3 + ["DownBlock2D"],
+         "up_block_types": ["UpBlock2D"] + ["CrossAttnUpBlock2D"] * 3, "cross_attention_dim": 1280, "layers_per_block": 2} | c
+    widths, many = c["block_out_channels"], c["layers_per_block"]
+    many = many if isinstance(many, int) else many[0]
+    texts, depths, N = c["cross_attention_dim"], c.get("transformer_layers_per_block", 1), len(widths)
+    texts = texts if isinstance(texts, int) else texts[0]
+    depths = depths if isinstance(depths, list) else [depths] * N
+    up_depths = c.get("reverse_transformer_layers_per_block") or depths[::-1]
+    T = c.get("time_embedding_dim") or 4 * widths[0]
+
+    def of_place(depth, place):
+        return depth if isinstance(depth, int) else depth[place]
+
+    def residual(inputs, outputs):
+        own = norm(inputs) + linear(9 * inputs, outputs) + linear(T, outputs) + norm(outputs) + linear(9 * outputs, outputs)
+        return own + (linear(inputs, outputs) if inputs != outputs else 0)
+
+    def transformer(D, layers):
+        layer = 3 * norm(D) + 6 * D * D + 2 * texts * D + 2 * D + linear(D, 8 * D) + linear(4 * D, D)
+        return norm(D) + 2 * linear(D, D) + layers * layer
+
+    total = features(widths[0], T) + linear(c.get("conv_in_kernel", 3)**2 * c.get("in_channels", 4), widths[0])
+    total += c.get("time_cond_proj_dim", 0) * widths[0]
+    read, kind = c.get("projection_class_embeddings_input_dim"), c.get("class_embed_type")
+    total += {"timestep": features(widths[0], T), "projection": features(read or 0, T), "simple_projection": linear(read or 0, T)}.get(kind, 0)
+    total += c.get("num_class_embeds", 0) * T if kind is None else 0
+    total += features(read, T) if c.get("addition_embed_type") else 0
+    total += linear(c["encoder_hid_dim"], texts) if c.get("encoder_hid_dim") else 0
+    before, skipped = widths[0], [widths[0]]
+    for level, D in enumerate(widths):
+        for place in range(many):
+            total += residual(before, D)
+            total += transformer(D, of_place(depths[level], place)) if c["down_block_types"][level] == "CrossAttnDownBlock2D" else 0
+            before = D
+            skipped.append(D)
+        if level < N - 1:
+            total += linear(9 * D, D)
+            skipped.append(D)
+    middle = c.get("mid_block_type", "UNetMidBlock2DCrossAttn")
+    total += residual(before, before) * {"UNetMidBlock2DCrossAttn": 2, "UNetMidBlock2D": 1, None: 0}[middle]
+    total += transformer(before, of_place(depths[-1], 0)) if middle == "UNetMidBlock2DCrossAttn" else 0
+    for stage, D in enumerate(widths[::-1]):
+        for place in range(many + 1):
+            total += residual(before + skipped.pop(), D)
+            total += transformer(D, of_place(up_depths[stage], place)) if c["up_block_types"][stage] == "CrossAttnUpBlock2D" else 0
+            before = D
+        total += linear(9 * D, D) if stage < N - 1 else 0
+    return total + norm(widths[0]) + linear(c.get("conv_out_kernel", 3)**2 * widths[0], c.get("out_channels", 4))
+
+
+def autoencoder_kl(c):
+    """Two convolutions for each residual layer, of an encoder and of a decoder, which has one more of each resolution;
+    attention of one head between two of the smallest map."""
+    c = {"block_out_channels": [64], "layers_per_block": 1, "latent_channels": 4} | c
+    widths, many, latents = c["block_out_channels"], c["layers_per_block"], c["latent_channels"]
+
+    def residual(inputs, outputs):
+        own = norm(inputs) + linear(9 * inputs, outputs) + norm(outputs) + linear(9 * outputs, outputs)
+        return own + (linear(inputs, outputs) if inputs != outputs else 0)
+
+    def one_way(order, depth):
+        total, before = 0, order[0]
+        for D in order:
+            total += residual(before, D) + (depth - 1) * residual(D, D)
+            before = D
+        return total
+
+    D, C = widths[-1], widths[0]
+    middle = 2 * residual(D, D) + (norm(D) + 4 * linear(D, D) if c.get("mid_block_add_attention", True) else 0)
+    total = one_way(widths, many) + one_way(widths[::-1], many + 1) + sum(linear(9 * width, width) for width in widths[:-1] + widths[1:]) + 2 * middle
+    total += linear(9 * c.get("in_channels", 3), C) + norm(D) + linear(9 * D, 2 * latents)
+    total += linear(9 * latents, D) + norm(C) + linear(9 * C, c.get("out_channels", 3))
+    total += linear(2 * latents, 2 * latents) if c.get("use_quant_conv", True) else 0
+    return total + (linear(latents, latents) if c.get("use_post_quant_conv", True) else 0)
+
+
 FAMILIES = {
     # Texts.
     "encoder-decoder": encoder_decoder, "decision_transformer": decision_transformer,
@@ -2189,7 +2782,8 @@ FAMILIES = {
     "aimv2_vision_model": aimv2,
     "longt5": longt5,
     "granite4_vision": granite4_vision,
-    "speecht5": speecht5,
+    "speecht5": speecht5, "dia": dia, "kyutai_speech_to_text": kyutai, "musicgen": musicgen_whole, "musicgen_melody": musicgen_melody, "moshi": moshi, "timesfm": timesfm, "nystromformer": nystromformer, "bros": bros, "sew": sew, "sew-d": sew, "time_series_transformer": time_series, "patchtst": patchtst,
+    "bigbird_pegasus": bigbird_pegasus, "lxmert": lxmert, "vision-text-dual-encoder": dual_encoder, "convbert": convbert, "canine": canine,
     "csm": csm,
     "seamless_m4t": seamless, "seamless_m4t_v2": seamless,
     "kosmos-2": kosmos2, "luke": luke, "tapas": tapas, "clipseg": clipseg, "sam": sam,
@@ -2222,7 +2816,7 @@ FAMILIES = {
     "mobilenet_v1": mobilenet_v1, "mobilenet_v2": mobilenet_v2,
     "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "metaclip_2": clip, "chinese_clip": chinese_clip, "altclip": altclip, "imagegpt": imagegpt, "resnet": resnet, "clip_vision_model": clip_vision,
     "wav2vec2-bert": wav2vec2_bert, "wavlm": wavlm, "wav2vec2-conformer": conformer,
-    "segformer": segformer, "donut-swin": swin,
+    "segformer": segformer, "donut-swin": swin, "depth_anything": depth_anything, "dpt": dpt, "regnet": regnet, "poolformer": poolformer,
     "swin": swin, "swinv2": swin,
     "data2vec-vision": beit, "deit": deit, "dinov2": dinov2, "dinov2_with_registers": dinov2, "dinov3_vit": dinov3,
     "convnext": convnext, "convnextv2": convnext, "data2vec-audio": wav2vec2, "hubert": wav2vec2, "unispeech": wav2vec2, "unispeech-sat": wav2vec2, "wav2vec2": wav2vec2,
@@ -2245,6 +2839,19 @@ FAMILIES = {
     # Diffusion.
     "DiTTransformer2DModel": dit, "FluxTransformer2DModel": flux, "PixArtTransformer2DModel": pixart,
     "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan,
+    "HunyuanVideo15Transformer3DModel": hunyuan_video15,
+    "ChromaTransformer2DModel": chroma,
+    "PriorTransformer": image_prior,
+    "LongCatImageTransformer2DModel": longcat_image, "BriaTransformer2DModel": bria, "OvisImageTransformer2DModel": ovis_image,
+    "SkyReelsV2Transformer3DModel": skyreels_v2,
+    "CogView3PlusTransformer2DModel": cogview, "CogView4Transformer2DModel": cogview4,
+    "StableAudioDiTModel": stable_audio, "HiDreamImageTransformer2DModel": hidream,
+    "SanaTransformer2DModel": sana, "CosmosTransformer3DModel": cosmos, "WanVACETransformer3DModel": wan_vace,
+    "Flux2Transformer2DModel": flux2, "Lumina2Transformer2DModel": lumina2, "ZImageTransformer2DModel": z_image,
+    "AuraFlowTransformer2DModel": auraflow, "MochiTransformer3DModel": mochi,
+    "CogVideoXTransformer3DModel": cogvideox, "HunyuanVideoTransformer3DModel": hunyuan_video, "LTXVideoTransformer3DModel": ltx_video,
+    "UNet2DConditionModel": unet,
+    "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan, "UNet2DConditionModel": unet, "AutoencoderKL": autoencoder_kl,
 }
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 410
+RUNS = 454
 
 
 def draw_encoder(draw):
@@ -35,10 +35,15 @@ def of_kind(draw, prefix, *kinds):
 
 
 def draw_bert(draw):
-    kinds = ["Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering"]
+    kinds = ["Model", "ForMaskedLM", "ForPreTraining", "ForNextSentencePrediction", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering"]
     return draw_encoder(draw) | labels(draw) | {
         "architectures": ["Bert" + draw.choice(kinds)], "type_vocab_size": draw.randint(1, 4),
         "tie_word_embeddings": draw.random() < 0.5}
+
+
+def or_writing(draw, config, prefix):
+    """A class that predicts the next token in the place of another one."""
+    return config | ({"architectures": [prefix + "ForCausalLM"], "is_decoder": True} if draw.random() < 0.3 else {})
 
 
 OF_TOKENS = ("ForTokenClassification", "ForQuestionAnswering")
@@ -71,7 +76,7 @@ def draw_squeezebert(draw):
 def draw_mobilebert(draw):
     sizes = draw_bert(draw)
     del sizes["tie_word_embeddings"]
-    return sizes | of_kind(draw, "MobileBert", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", *OF_TOKENS) | {
+    return sizes | of_kind(draw, "MobileBert", "Model", "ForMaskedLM", "ForPreTraining", "ForNextSentencePrediction", "ForSequenceClassification", *OF_TOKENS) | {
         "embedding_size": draw.choice([3, 7]), "intra_bottleneck_size": sizes["num_attention_heads"] * draw.choice([2, 5]),
         "num_feedforward_networks": draw.randint(1, 4), "classifier_activation": draw.random() < 0.5, "normalization_type": draw.choice(["no_norm", "layer_norm"])}
 
@@ -314,7 +319,7 @@ def draw_data2vec_text(draw):
 
 
 def draw_megatron_bert(draw):
-    return draw_bert(draw) | of_kind(draw, "MegatronBert", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", *OF_TOKENS)
+    return draw_bert(draw) | of_kind(draw, "MegatronBert", "Model", "ForMaskedLM", "ForPreTraining", "ForNextSentencePrediction", "ForSequenceClassification", *OF_TOKENS)
 
 
 def draw_xlm_roberta_xl(draw):
@@ -329,7 +334,7 @@ def draw_esm(draw):
 
 
 def draw_ernie(draw):
-    return draw_bert(draw) | of_kind(draw, "Ernie", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification", *OF_TOKENS) | {
+    return draw_bert(draw) | of_kind(draw, "Ernie", "Model", "ForMaskedLM", "ForPreTraining", "ForNextSentencePrediction", "ForSequenceClassification", *OF_TOKENS) | {
         "use_task_id": draw.random() < 0.5, "task_type_vocab_size": draw.randint(1, 4)}
 
 
@@ -1146,10 +1151,168 @@ def draw_pixart(draw):
                     "use_additional_conditions": draw.choice([None, True, False])}
 
 
+def draw_cogvideox(draw):
+    is_rotary = draw.random() < 0.5
+    return draw_diffusion(draw) | {
+        "out_channels": draw.choice([3, 8]), "time_embed_dim": 20, "ofs_embed_dim": draw.choice([None, 20]), "text_embed_dim": 24, "sample_width": 4, "sample_height": 8,
+        "sample_frames": draw.choice([1, 9]), "patch_size_t": draw.choice([None, 2]), "max_text_seq_length": draw.randint(1, 20),
+        "attention_bias": draw.random() < 0.5, "norm_elementwise_affine": draw.random() < 0.5, "patch_bias": draw.random() < 0.5,
+        "use_rotary_positional_embeddings": is_rotary, "use_learned_positional_embeddings": is_rotary and draw.random() < 0.5}
+
+
+def draw_hunyuan_video(draw):
+    return draw_diffusion(draw) | {
+        "out_channels": draw.choice([3, None]), "num_single_layers": draw.randint(1, 4), "num_refiner_layers": draw.randint(1, 3), "mlp_ratio": draw.choice([2.5, 4.0]),
+        "patch_size_t": draw.choice([1, 2]), "guidance_embeds": draw.random() < 0.5, "text_embed_dim": 24, "pooled_projection_dim": 20}
+
+
+def draw_ltx_video(draw):
+    sizes = draw_diffusion(draw)
+    return sizes | {
+        "cross_attention_dim": sizes["num_attention_heads"] * sizes["attention_head_dim"], "caption_channels": 24, "attention_bias": draw.random() < 0.5,
+        "attention_out_bias": draw.random() < 0.5, "norm_elementwise_affine": draw.random() < 0.5}
+
+
+def draw_flux2(draw):
+    return draw_diffusion(draw) | {
+        "num_single_layers": draw.randint(1, 5), "joint_attention_dim": 24, "timestep_guidance_channels": draw.choice([8, 256]), "mlp_ratio": draw.choice([2.5, 3.0]),
+        "guidance_embeds": draw.random() < 0.5}
+
+
+def draw_lumina2(draw):
+    heads = draw.choice([2, 4])
+    return {
+        "sample_size": 8, "patch_size": draw.choice([1, 2]), "in_channels": 4, "out_channels": draw.choice([None, 3]), "hidden_size": 8 * heads,
+        "num_layers": draw.randint(1, 4), "num_refiner_layers": draw.randint(1, 3), "num_attention_heads": heads, "num_kv_heads": draw.choice([1, 2]),
+        "multiple_of": draw.choice([8, 32]), "ffn_dim_multiplier": draw.choice([None, 0.75]), "cap_feat_dim": 12}
+
+
+def draw_z_image(draw):
+    heads = draw.choice([1, 3])
+    return {
+        "all_patch_size": [draw.choice([1, 2])], "all_f_patch_size": [draw.choice([1, 2])], "in_channels": 4, "dim": 8 * heads, "n_layers": draw.randint(1, 4),
+        "n_refiner_layers": draw.randint(1, 3), "n_heads": heads, "n_kv_heads": 1, "qk_norm": draw.random() < 0.5, "cap_feat_dim": 12}
+
+
+def draw_auraflow(draw):
+    sizes = draw_diffusion(draw)
+    del sizes["num_layers"]
+    return sizes | {
+        "num_mmdit_layers": draw.randint(1, 4), "num_single_dit_layers": draw.randint(1, 4), "sample_size": 8, "joint_attention_dim": 24,
+        "caption_projection_dim": sizes["num_attention_heads"] * sizes["attention_head_dim"], "pos_embed_max_size": draw.choice([16, 40])}
+
+
+def draw_mochi(draw):
+    return draw_diffusion(draw) | {
+        "pooled_projection_dim": draw.choice([12, 20]), "text_embed_dim": draw.choice([16, 24]), "time_embed_dim": draw.choice([8, 256]),
+        "max_sequence_length": draw.randint(1, 20)}
+
+
+def draw_wan_image(draw):
+    sizes = draw_wan(draw)
+    width = sizes["num_attention_heads"] * sizes["attention_head_dim"]
+    image = {"image_dim": 12, "added_kv_proj_dim": width, "pos_embed_seq_len": draw.choice([None, 6])}
+    return sizes | (image if draw.random() < 0.5 else {})
+
+
+def draw_wan_vace(draw):
+    sizes = draw_wan_image(draw)
+    return sizes | {"vace_layers": [0, *sorted(draw.sample(range(1, sizes["num_layers"]), draw.randint(0, 1)))], "vace_in_channels": draw.choice([6, 12])}
+
+
+def draw_sana(draw):
+    sizes = draw_diffusion(draw)
+    return sizes | {
+        "out_channels": draw.choice([3, None]), "num_cross_attention_heads": draw.choice([1, 2]), "cross_attention_head_dim": draw.choice([8, 16]),
+        "cross_attention_dim": sizes["num_attention_heads"] * sizes["attention_head_dim"], "caption_channels": 24, "mlp_ratio": draw.choice([2.5, 3]),
+        "attention_bias": draw.random() < 0.5, "sample_size": 4, "patch_size": draw.choice([1, 2]), "guidance_embeds": draw.random() < 0.5,
+        "interpolation_scale": draw.choice([None, 1.0]), "qk_norm": draw.choice([None, "rms_norm_across_heads"])}
+
+
+def draw_cosmos(draw):
+    return draw_diffusion(draw) | {
+        "out_channels": draw.choice([3, 8]), "mlp_ratio": draw.choice([2.5, 4.0]), "text_embed_dim": 24, "adaln_lora_dim": draw.choice([4, 12]),
+        "max_size": [6, 8, 10], "patch_size": draw.choice([[1, 2, 2], [2, 1, 1]]), "concat_padding_mask": draw.random() < 0.5,
+        "extra_pos_embed_type": draw.choice(["learnable", "learnable", None])}
+
+
+def draw_stable_audio(draw):
+    return {
+        "sample_size": draw.randint(1, 20), "in_channels": draw.choice([4, 8]), "num_layers": draw.randint(1, 5), "attention_head_dim": 8,
+        "num_attention_heads": draw.choice([2, 4]), "num_key_value_attention_heads": draw.choice([1, 2]), "out_channels": draw.choice([4, 6]),
+        "cross_attention_dim": 20, "time_proj_dim": draw.choice([8, 256]), "global_states_input_dim": 12, "cross_attention_input_dim": 24}
+
+
+def draw_hidream(draw):
+    sizes = draw_diffusion(draw) | {"num_single_layers": draw.randint(2, 4)}
+    return sizes | {
+        "patch_size": draw.choice([1, 2]), "caption_channels": [12, 20], "text_emb_dim": 24, "num_routed_experts": draw.choice([2, 4]),
+        "num_activated_experts": draw.choice([1, 2]), "llama_layers": list(range(sizes["num_layers"] + sizes["num_single_layers"]))}
+
+
+def draw_cogview(draw):
+    return draw_diffusion(draw) | {
+        "out_channels": draw.choice([3, 8]), "text_embed_dim": 24, "time_embed_dim": draw.choice([12, 20]), "condition_dim": draw.choice([4, 6]), "sample_size": 8,
+        "patch_size": draw.choice([1, 2])}
+
+
+def draw_cogview4(draw):
+    return draw_cogview(draw)
+
+
+def draw_longcat_image(draw):
+    sizes = draw_diffusion(draw) | {"num_single_layers": draw.randint(1, 5), "joint_attention_dim": 24}
+    del sizes["out_channels"]
+    return sizes
+
+
+def draw_bria(draw):
+    return draw_longcat_image(draw) | {"guidance_embeds": draw.random() < 0.5}
+
+
+def draw_ovis_image(draw):
+    return draw_longcat_image(draw) | {"out_channels": draw.choice([None, 8])}
+
+
+def draw_skyreels_v2(draw):
+    return draw_wan_image(draw)
+
+
+def draw_image_prior(draw):
+    return {
+        "num_attention_heads": draw.choice([1, 3]), "attention_head_dim": draw.choice([8, 16]), "num_layers": draw.randint(1, 5), "embedding_dim": draw.choice([12, 20]),
+        "num_embeddings": draw.randint(1, 20), "time_embed_dim": draw.choice([None, 20]), "embedding_proj_dim": draw.choice([None, 28]),
+        "clip_embed_dim": draw.choice([None, 36])}
+
+
+def draw_chroma(draw):
+    return draw_diffusion(draw) | {
+        "num_single_layers": draw.randint(1, 5), "joint_attention_dim": 24, "approximator_num_channels": draw.choice([8, 16]),
+        "approximator_hidden_dim": draw.choice([12, 20])}
+
+
+def draw_hunyuan_video15(draw):
+    return draw_diffusion(draw) | {
+        "out_channels": draw.choice([3, None]), "num_refiner_layers": draw.randint(1, 3), "mlp_ratio": draw.choice([2.5, 4.0]), "patch_size": draw.choice([1, 2]),
+        "patch_size_t": draw.choice([1, 2]), "text_embed_dim": 24, "text_embed_2_dim": 12, "image_embed_dim": 20}
+def draw_voices(draw):
+    C = draw.choice([4, 12])
+    return {"use_weighted_layer_sum": draw.random() < 0.5, "tdnn_dim": [C, C, C, C, draw.randint(3, 20)], "xvector_output_dim": draw.choice([8, 20])}
+
+
+def draw_codebook(draw, sizes, prefix):
+    if draw.random() < 0.7:
+        return sizes
+    groups = draw.randint(1, 3)
+    return sizes | {"architectures": [prefix + "ForPreTraining"], "mask_time_prob": 0.05, "num_codevector_groups": groups, "num_codevectors_per_group": draw.randint(2, 20),
+                    "codevector_dim": groups * draw.randint(2, 9), "proj_codevector_dim": draw.randint(2, 20), "num_negatives": draw.randint(1, 9)}
+
+
 def draw_wav2vec2(draw, prefix="Wav2Vec2"):
     sizes = draw_encoder(draw)
     del sizes["max_position_embeddings"]
-    return sizes | labels(draw) | of_kind(draw, prefix, "Model", "ForCTC", "ForSequenceClassification", *([] if prefix in ("Hubert", "UniSpeech") else ["ForAudioFrameClassification"])) | {
+    kinds = ["Model", "ForCTC", "ForSequenceClassification"] + ([] if prefix in ("Hubert", "UniSpeech") else ["ForAudioFrameClassification", "ForXVector"])
+    return sizes | labels(draw) | of_kind(draw, prefix, *kinds) | draw_voices(draw) | {
         "conv_dim": [draw.choice([4, 12])] * 7, "feat_extract_norm": draw.choice(["group", "layer"]), "conv_bias": draw.random() < 0.5,
         "num_conv_pos_embeddings": draw.choice([3, 8]), "num_conv_pos_embedding_groups": draw.choice([2, 4]),
         "do_stable_layer_norm": draw.random() < 0.5, "mask_time_prob": draw.choice([0.0, 0.05]),
@@ -1161,7 +1324,7 @@ def draw_wavlm(draw):
 
 
 def draw_conformer(draw):
-    return draw_wav2vec2(draw, "Wav2Vec2Conformer") | {
+    return draw_codebook(draw, draw_wav2vec2(draw, "Wav2Vec2Conformer"), "Wav2Vec2Conformer") | {
         "do_stable_layer_norm": False, "conv_depthwise_kernel_size": draw.choice([3, 31]),
         "position_embeddings_type": draw.choice(["relative", "rotary", None])}
 
@@ -1169,7 +1332,7 @@ def draw_conformer(draw):
 def draw_wav2vec2_bert(draw):
     sizes = draw_encoder(draw)
     del sizes["max_position_embeddings"]
-    return sizes | labels(draw) | of_kind(draw, "Wav2Vec2Bert", "Model", "ForCTC", "ForSequenceClassification", "ForAudioFrameClassification") | {
+    return sizes | labels(draw) | of_kind(draw, "Wav2Vec2Bert", "Model", "ForCTC", "ForSequenceClassification", "ForAudioFrameClassification", "ForXVector") | draw_voices(draw) | {
         "feature_projection_input_dim": draw.choice([6, 160]), "position_embeddings_type": draw.choice(["relative_key", "relative", "rotary", None]),
         "left_max_position_embeddings": draw.randint(0, 9), "right_max_position_embeddings": draw.randint(0, 9),
         "conv_depthwise_kernel_size": draw.choice([3, 31]), "mask_time_prob": draw.choice([0.0, 0.05]), "apply_spec_augment": draw.random() < 0.5,
@@ -1282,9 +1445,73 @@ def draw_donut_swin(draw):
     return {key: value for key, value in sizes.items() if key not in ("id2label", "num_labels")} | {"architectures": ["DonutSwinModel"]}
 
 
+def draw_maps(draw):
+    return {"neck_hidden_sizes": [draw.choice([4, 6, 10]) for _ in range(4)], "fusion_hidden_size": draw.choice([8, 12])}
+
+
+def draw_depth_anything(draw):
+    tower = {key: value for key, value in draw_dinov2(draw).items() if key not in ("id2label", "num_labels", "architectures")}
+    layers = draw.randint(4, 9)
+    taken = sorted(draw.sample(range(1, layers), 3)) + [layers]
+    return {"architectures": ["DepthAnythingForDepthEstimation"], "reassemble_hidden_size": tower["hidden_size"], "head_hidden_size": draw.choice([3, 8]),
+            "depth_estimation_type": draw.choice(["relative", "metric"])} | draw_maps(draw) | {
+        "backbone_config": tower | {"model_type": "dinov2", "num_hidden_layers": layers, "out_indices": taken}}
+
+
+def draw_dpt(draw):
+    sizes, layers = draw_vit(draw), draw.randint(4, 9)
+    return sizes | draw_maps(draw) | of_kind(draw, "DPT", "ForDepthEstimation", "ForSemanticSegmentation") | {
+        "image_size": draw.choice([32, 96, 100]), "patch_size": 16, "num_hidden_layers": layers, "backbone_out_indices": sorted(draw.sample(range(layers - 1), 3)) + [layers - 1],
+        "readout_type": draw.choice(["project", "ignore"]), "use_batch_norm_in_fusion_residual": draw.random() < 0.5,
+        "use_bias_in_fusion_residual": draw.choice([None, True, False]), "use_auxiliary_head": draw.random() < 0.5}
+
+
+def draw_regnet(draw):
+    width = draw.choice([4, 8])
+    return of_kind(draw, "RegNet", "Model", "ForImageClassification") | labels(draw) | {
+        "embedding_size": draw.choice([6, 8, 14]), "hidden_sizes": [draw.choice([width * draw.randint(1, 4), 3]) for _ in range(4)], "depths": [draw.randint(1, 4) for _ in range(4)],
+        "groups_width": width, "layer_type": draw.choice(["x", "y"]), "num_channels": draw.choice([1, 3])}
+
+
+def draw_poolformer(draw):
+    first, others = draw.choice([(7, 2), (5, 1)]), [draw.choice([(3, 1), (5, 2)]) for _ in range(3)]
+    return of_kind(draw, "PoolFormer", "Model", "ForImageClassification") | labels(draw) | {
+        "hidden_sizes": [draw.choice([4, 6, 10]) for _ in range(4)], "depths": [draw.randint(1, 4) for _ in range(4)], "num_channels": draw.choice([1, 3]),
+        "mlp_ratio": draw.choice([2.0, 4, 3.5]), "use_layer_scale": draw.random() < 0.5, "patch_sizes": [size for size, _ in (first, *others)], "padding": [margin for _, margin in (first, *others)]}
+
+
+def draw_autoencoder_kl(draw):
+    widths = [8]
+    while len(widths) < 4 and draw.random() < 0.7:
+        widths.append(widths[-1] * draw.choice([1, 2]))
+    return {"block_out_channels": widths, "down_block_types": ["DownEncoderBlock2D"] * len(widths), "up_block_types": ["UpDecoderBlock2D"] * len(widths), "layers_per_block": draw.randint(1, 3),
+            "latent_channels": draw.choice([3, 16]), "norm_num_groups": draw.choice([2, 4]), "sample_size": draw.choice([16, [8, 16]]), "in_channels": draw.choice([1, 3]), "out_channels": draw.choice([1, 3]),
+            "use_quant_conv": draw.random() < 0.5, "use_post_quant_conv": draw.random() < 0.5, "mid_block_add_attention": draw.random() < 0.5}
+
+
+def draw_unet(draw):
+    levels, many = draw.randint(1, 4), draw.randint(1, 3)
+    widths = [8]
+    while len(widths) < levels:
+        widths.append(widths[-1] * draw.choice([1, 2]))
+    config = {"block_out_channels": widths, "layers_per_block": draw.choice([many, [many] * levels]), "norm_num_groups": draw.choice([2, 4]), "sample_size": draw.choice([16, [8, 16]]),
+              "down_block_types": [draw.choice(["CrossAttnDownBlock2D", "DownBlock2D"]) for _ in widths], "up_block_types": [draw.choice(["CrossAttnUpBlock2D", "UpBlock2D"]) for _ in widths],
+              "mid_block_type": draw.choice(["UNetMidBlock2DCrossAttn", "UNetMidBlock2DCrossAttn", "UNetMidBlock2D", None]), "cross_attention_dim": draw.choice([12, [12] * levels]),
+              "attention_head_dim": draw.choice([2, [draw.choice([1, 4]) for _ in widths]]), "in_channels": draw.choice([4, 9]), "conv_in_kernel": draw.choice([1, 3, 5]),
+              "transformer_layers_per_block": draw.choice([1, 2, [draw.randint(1, 3) for _ in widths]])}
+    if draw.random() < 0.3:
+        config |= {"transformer_layers_per_block": [[draw.randint(1, 3) for _ in range(many)] for _ in widths],
+                   "reverse_transformer_layers_per_block": [[draw.randint(1, 3) for _ in range(many + 1)] for _ in widths]}
+    added = draw.choice([{}, {"addition_embed_type": "text_time"}, {"class_embed_type": "projection"}, {"class_embed_type": "simple_projection"}])
+    config |= added | ({"projection_class_embeddings_input_dim": 20} if added else draw.choice([{}, {"num_class_embeds": 7}, {"class_embed_type": "timestep"}]))
+    has_text = any(kind.startswith("CrossAttn") for kind in config["down_block_types"] + config["up_block_types"])
+    return config | draw.choice([{}, {"encoder_hid_dim": 20} if has_text else {}, {"time_cond_proj_dim": 24}, {"time_embedding_dim": 40}])
+
+
 def draw_segformer(draw):
     heads = [draw.choice([1, 2]) for _ in range(4)]
-    return of_kind(draw, "Segformer", "Model", "ForImageClassification") | labels(draw) | {
+    return of_kind(draw, "Segformer", "Model", "ForImageClassification", "ForSemanticSegmentation") | labels(draw) | {
+        "decoder_hidden_size": draw.choice([8, 20]),
         "num_channels": draw.choice([1, 3]), "num_attention_heads": heads, "hidden_sizes": [H * draw.choice([4, 10]) for H in heads],
         "depths": [draw.randint(1, 4) for _ in range(4)], "sr_ratios": [draw.choice([1, 2, 4, 8]) for _ in range(4)],
         "patch_sizes": [draw.choice([5, 7]), 3, draw.choice([3, 5]), 3], "mlp_ratios": [draw.randint(1, 5) for _ in range(4)]}
@@ -1377,7 +1604,9 @@ def draw_timesformer(draw):
 
 
 def draw_pvt_v2(draw):
-    sizes = draw_segformer(draw) | of_kind(draw, "PvtV2", "Model", "ForImageClassification") | {"image_size": draw.choice([256, [256, 512]])}
+    sizes = draw_segformer(draw)
+    del sizes["decoder_hidden_size"]
+    sizes |= of_kind(draw, "PvtV2", "Model", "ForImageClassification") | {"image_size": draw.choice([256, [256, 512]])}
     if draw.random() < 0.5:
         del sizes["mlp_ratios"]
     return sizes
@@ -1490,6 +1719,134 @@ def draw_speecht5(draw):
         "tie_word_embeddings": draw.random() < 0.5, "scale_embedding": draw.random() < 0.5}
 
 
+def draw_bigbird_pegasus(draw):
+    return draw_bart(draw) | {"attention_type": "original_full", "use_bias": draw.random() < 0.5} | of_texts(draw, "BigBirdPegasus")
+
+
+def draw_lxmert(draw):
+    sizes = draw_encoder(draw)
+    del sizes["num_hidden_layers"]
+    return sizes | of_kind(draw, "Lxmert", "Model", "ForPreTraining", "ForQuestionAnswering") | {
+        "type_vocab_size": draw.randint(1, 3), "task_qa": draw.random() < 0.5} | {key: draw.randint(1, 4) for key in ("l_layers", "x_layers", "r_layers")} | {
+        key: draw.randint(2, 30) for key in ("visual_feat_dim", "visual_pos_dim", "num_qa_labels", "num_object_labels", "num_attr_labels")}
+
+
+def draw_dual_encoder(draw):
+    text, kind = draw_encoder(draw), draw.choice(["bert", "roberta"])
+    tower = draw_tower(draw) | {"model_type": "clip_vision_model"}
+    return {"text_config": text | {"model_type": kind, "type_vocab_size": draw.randint(1, 3)}, "vision_config": tower, "projection_dim": draw.choice([8, 20])}
+
+
+def draw_convbert(draw):
+    sizes = draw_encoder(draw)
+    return sizes | labels(draw) | of_kind(draw, "ConvBert", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS) | {
+        "num_attention_heads": 2 * sizes["num_attention_heads"], "hidden_size": 2 * sizes["hidden_size"], "embedding_size": draw.choice([12, 2 * sizes["hidden_size"]]), "type_vocab_size": draw.randint(1, 3)}
+
+
+def draw_canine(draw):
+    sizes = draw_encoder(draw)
+    del sizes["vocab_size"]
+    return sizes | labels(draw) | of_kind(draw, "Canine", "Model", "ForSequenceClassification", *OF_TOKENS) | {
+        "max_position_embeddings": 64, "local_transformer_stride": draw.choice([8, 128]), "downsampling_rate": draw.choice([2, 4]), "num_hash_functions": draw.choice([1, 4]),
+        "num_hash_buckets": draw.randint(64, 90), "type_vocab_size": draw.randint(1, 3)}
+
+
+def draw_sew(draw, prefix="SEW"):
+    sizes, C = draw_wav2vec2(draw, prefix), draw.choice([2, 4])
+    for key in ("use_weighted_layer_sum", "do_stable_layer_norm"):
+        del sizes[key]
+    return sizes | of_kind(draw, prefix, "Model", "ForCTC", "ForSequenceClassification") | {
+        "conv_dim": [C] + 4 * [2 * C] + 4 * [4 * C] + 4 * [draw.choice([12, sizes["hidden_size"]])], "num_conv_pos_embeddings": draw.choice([4, 8])}
+
+
+def draw_sew_d(draw):
+    return draw_sew(draw, "SEWD") | {"position_buckets": draw.choice([-1, 8, 20]), "max_position_embeddings": draw.randint(9, 30)}
+
+
+def draw_time_series(draw):
+    sizes = draw_bart(draw)
+    for key in ("vocab_size", "max_position_embeddings", "scale_embedding", "tie_word_embeddings"):
+        del sizes[key]
+    has_kind = draw.random() < 0.5
+    return sizes | {"prediction_length": draw.randint(1, 20), "lags_sequence": list(range(1, draw.randint(2, 9)))} | {
+        key: draw.randint(0, 3) for key in ("num_time_features", "num_dynamic_real_features", "num_static_real_features")} | (
+        {"num_static_categorical_features": 1, "cardinality": [draw.randint(1, 150)], "embedding_dimension": draw.choice([None, [draw.randint(1, 9)]])} if has_kind else {}) | draw.choice([{}, {"context_length": draw.randint(1, 30)}])
+
+
+def draw_patchtst(draw):
+    heads, patch = draw.choice([1, 2, 3]), draw.randint(1, 5)
+    return {"num_input_channels": draw.randint(1, 7), "context_length": draw.randint(5, 60), "patch_length": patch, "patch_stride": draw.randint(1, patch), "num_hidden_layers": draw.randint(1, 4), "d_model": 8 * heads,
+            "num_attention_heads": heads, "ffn_dim": draw.randint(3, 99), "prediction_length": draw.randint(1, 20), "norm_type": draw.choice(["batchnorm", "layernorm"]),
+            "positional_encoding_type": draw.choice(["sincos", "random"])} | draw.choice([{}, {"pooling_type": "mean"}])
+
+
+def draw_nystromformer(draw):
+    return draw_bert(draw) | of_kind(draw, "Nystromformer", "Model", "ForMaskedLM", "ForSequenceClassification", *OF_TOKENS) | {"conv_kernel_size": draw.choice([3, 9]), "num_landmarks": 8, "segment_means_seq_len": 8}
+
+
+def draw_bros(draw):
+    sizes, heads, box = draw_bert(draw), draw.choice([1, 2, 4]), draw.choice([1, 2])
+    return sizes | of_kind(draw, "Bros", "Model", "ForTokenClassification") | {"num_attention_heads": heads, "hidden_size": 8 * box * heads, "dim_bbox": box}
+
+
+def draw_timesfm(draw):
+    patch = draw.choice([2, 5])
+    return {"patch_length": patch, "context_length": patch * draw.randint(1, 9), "horizon_length": draw.randint(1, 20), "freq_size": draw.randint(1, 4), "num_hidden_layers": draw.randint(1, 4),
+            "hidden_size": draw.choice([16, 24]), "intermediate_size": draw.randint(3, 99), "head_dim": draw.choice([4, 7]), "num_attention_heads": draw.randint(1, 3),
+            "quantiles": [0.1 * i for i in range(1, draw.randint(2, 9))]}
+
+
+def draw_chronos_bolt(draw):
+    text, patch = draw_t5(draw), draw.choice([2, 5])
+    for key in ("vocab_size", "tie_word_embeddings"):
+        del text[key]
+    return text | {"architectures": ["ChronosBoltModelForForecasting"], "chronos_config": {
+        "context_length": patch * draw.randint(1, 9), "input_patch_size": patch, "input_patch_stride": patch, "prediction_length": draw.randint(1, 20), "quantiles": [0.1 * i for i in range(1, draw.randint(2, 9))]}}
+
+
+def draw_text_to_speech(draw):
+    heads = draw.choice([1, 2])
+    return {"architectures": ["SpeechT5ForTextToSpeech"], "hidden_size": 24 * heads, "encoder_attention_heads": 2 * heads, "encoder_layers": draw.randint(1, 4), "encoder_ffn_dim": draw.randint(3, 99),
+            "decoder_layers": draw.randint(1, 4), "decoder_ffn_dim": draw.randint(3, 99), "decoder_attention_heads": draw.choice([2, 3]), "encoder_max_relative_position": draw.randint(1, 9),
+            "max_text_positions": draw.randint(4, 40), "max_speech_positions": draw.randint(4, 40), "vocab_size": draw.randint(10, 99), "num_mel_bins": draw.randint(2, 9),
+            "speech_decoder_prenet_units": draw.randint(2, 20), "speech_decoder_postnet_units": draw.randint(2, 20), "speaker_embedding_dim": draw.randint(2, 20), "reduction_factor": draw.randint(1, 3)}
+
+
+def draw_musicgen_whole(draw):
+    text, decoder = draw_t5(draw), draw_musicgen(draw)
+    for key in ("architectures", "num_decoder_layers", "tie_word_embeddings"):
+        del text[key]
+    return {"text_encoder": text | {"model_type": "t5", "d_model": draw.choice([24, decoder["hidden_size"]])}, "decoder": decoder | {"model_type": "musicgen_decoder"}, "audio_encoder": {"model_type": "encodec"}}
+
+
+def draw_musicgen_melody(draw):
+    whole = draw_musicgen_whole(draw)
+    text = whole["text_encoder"] | {"n_positions": draw.randint(3, 20), "d_model": 12}
+    return {"text_encoder": text, "decoder": whole["decoder"] | {"model_type": "musicgen_melody_decoder", "max_position_embeddings": draw.randint(40, 60)}, "num_chroma": draw.randint(2, 20), "chroma_length": draw.randint(2, 9)}
+
+
+def draw_dia(draw):
+    def draw_part(heads):
+        return {"hidden_size": draw.choice([16, 24]), "intermediate_size": draw.randint(3, 99), "num_hidden_layers": draw.randint(1, 4), "num_attention_heads": 2 * heads, "num_key_value_heads": draw.choice([1, heads]),
+                "head_dim": draw.choice([8, 12]), "vocab_size": draw.randint(50, 99), "max_position_embeddings": draw.randint(4, 40)}
+
+    encoder, heads = draw_part(draw.choice([1, 2])), draw.choice([1, 2])
+    return {"encoder_config": encoder, "decoder_config": draw_part(draw.choice([1, 2])) | {
+        "num_channels": draw.randint(1, 9), "cross_hidden_size": encoder["hidden_size"], "cross_num_attention_heads": 2 * heads, "cross_num_key_value_heads": draw.choice([1, heads]), "cross_head_dim": draw.choice([4, 8])}}
+
+
+def draw_kyutai(draw):
+    sizes = draw_text(draw)
+    return sizes | {"ffn_dim": 2 * sizes.pop("intermediate_size"), "num_codebooks": draw.randint(1, 9), "codebook_vocab_size": draw.randint(20, 99), "sliding_window": draw.choice([4, 400])}
+
+
+def draw_moshi(draw):
+    sizes, codes, heads, books = draw_text(draw), draw.randint(2, 6), draw.choice([1, 2]), draw.randint(20, 50)
+    return sizes | {"ffn_dim": 2 * sizes.pop("intermediate_size"), "num_codebooks": codes, "audio_vocab_size": books, "sliding_window": draw.choice([4, 400]), "depth_decoder_config": {
+        "num_codebooks": codes, "vocab_size": sizes["vocab_size"], "audio_vocab_size": books, "input_size": sizes["hidden_size"], "hidden_size": 24 * heads, "ffn_dim": 2 * draw.randint(3, 99), "num_hidden_layers": draw.randint(1, 4),
+        "num_attention_heads": 2 * heads, "num_key_value_heads": draw.choice([None, heads]), "head_dim": draw.choice([None, 8])}}
+
+
 def draw_granite4_vision(draw):
     text, side, layers = draw_text(draw) | {"num_hidden_layers": 9, "residual_multiplier": draw.choice([1, 0.22])}, draw.choice([1, 2, 4]), sorted(draw.sample(range(1, 7), 3))
     tower, heads = draw_square_tower(draw, 2 * side * draw.randint(1, 2)) | {"model_type": "siglip_vision_model", "num_hidden_layers": 7}, draw.choice([1, 2])
@@ -1573,7 +1930,7 @@ DRAWS = {
     "aimv2_vision_model": draw_aimv2,
     "longt5": draw_longt5,
     "granite4_vision": draw_granite4_vision,
-    "speecht5": draw_speecht5,
+    "speecht5": lambda draw: (draw_text_to_speech if draw.random() < 0.5 else draw_speecht5)(draw), "dia": draw_dia, "kyutai_speech_to_text": draw_kyutai, "musicgen": draw_musicgen_whole, "musicgen_melody": draw_musicgen_melody, "moshi": draw_moshi,
     "csm": draw_csm,
     "seamless_m4t": lambda draw: draw_seamless(draw, "SeamlessM4T", ["relative", "rotary"]), "seamless_m4t_v2": draw_seamless_v2,
     "kosmos-2": draw_kosmos2, "luke": draw_luke, "tapas": draw_tapas, "clipseg": draw_clipseg, "sam": draw_sam,
@@ -1581,7 +1938,7 @@ DRAWS = {
     "xlnet": draw_xlnet, "lilt": draw_lilt, "big_bird": draw_big_bird,
     "distilbert": draw_distilbert, "longformer": draw_longformer, "xmod": draw_xmod, "openai_privacy_filter": draw_privacy_filter,
     "squeezebert": draw_squeezebert, "mobilebert": draw_mobilebert, "visual_bert": draw_visual_bert, "jina_embeddings_v3": draw_jina_embeddings,
-    "dpr": draw_dpr, "bert-generation": draw_bert_generation, "roberta-prelayernorm": draw_roberta_prelayernorm, "roc_bert": draw_roc_bert,
+    "dpr": draw_dpr, "bert-generation": draw_bert_generation, "roberta-prelayernorm": lambda draw: or_writing(draw, draw_roberta_prelayernorm(draw), "RobertaPreLayerNorm"), "roc_bert": draw_roc_bert,
     "xlm": draw_xlm, "flaubert": draw_flaubert, "led": lambda draw: draw_led(draw) | of_texts(draw, "LED"), "speech_to_text": draw_speech_to_text, "fsmt": draw_fsmt, "mvp": lambda draw: draw_bart(draw) | of_texts(draw, "Mvp"),
     "layoutlmv3": draw_layoutlmv3,
     "deberta": draw_deberta, "deberta-v2": draw_deberta_v2,
@@ -1592,28 +1949,28 @@ DRAWS = {
     "layoutlm": draw_layoutlm,
     "rembert": draw_rembert,
     "roformer": draw_roformer,
-    "albert": draw_albert, "bert": draw_bert, "camembert": draw_camembert, "clip_text_model": draw_clip_text_model,
-    "data2vec-text": draw_data2vec_text, "electra": draw_electra, "ernie": draw_ernie, "esm": draw_esm, "eurobert": draw_eurobert,
-    "megatron-bert": draw_megatron_bert, "modernbert": draw_modernbert, "modernbert-decoder": draw_modernbert_decoder,
-    "mpnet": draw_mpnet, "new": draw_gte, "nomic_bert": draw_nomic_bert, "roberta": draw_roberta,
-    "xlm-roberta": draw_xlm_roberta, "xlm-roberta-xl": draw_xlm_roberta_xl,
+    "albert": draw_albert, "bert": draw_bert, "camembert": lambda draw: or_writing(draw, draw_camembert(draw), "Camembert"), "clip_text_model": draw_clip_text_model,
+    "data2vec-text": lambda draw: or_writing(draw, draw_data2vec_text(draw), "Data2VecText"), "electra": draw_electra, "ernie": lambda draw: or_writing(draw, draw_ernie(draw), "Ernie"), "esm": draw_esm, "eurobert": draw_eurobert,
+    "megatron-bert": lambda draw: or_writing(draw, draw_megatron_bert(draw), "MegatronBert"), "modernbert": draw_modernbert, "modernbert-decoder": draw_modernbert_decoder,
+    "mpnet": draw_mpnet, "new": draw_gte, "nomic_bert": draw_nomic_bert, "roberta": lambda draw: or_writing(draw, draw_roberta(draw), "Roberta"),
+    "xlm-roberta": lambda draw: or_writing(draw, draw_xlm_roberta(draw), "XLMRoberta"), "xlm-roberta-xl": lambda draw: or_writing(draw, draw_xlm_roberta_xl(draw), "XLMRobertaXL"),
     # Two sequences.
     "bart": draw_bart, "blenderbot": draw_bart, "blenderbot-small": draw_bart, "m2m_100": draw_bart,
-    "marian": draw_bart, "mbart": lambda draw: draw_bart(draw) | of_texts(draw, "MBart"), "mt5": lambda draw: with_heads(draw, draw_t5(draw), "MT5"), "pegasus": draw_bart, "plbart": lambda draw: draw_bart(draw) | of_texts(draw, "PLBart"), "t5": lambda draw: with_heads(draw, draw_t5(draw), "T5"),
+    "marian": draw_bart, "mbart": lambda draw: draw_bart(draw) | of_texts(draw, "MBart"), "mt5": lambda draw: with_heads(draw, draw_t5(draw), "MT5"), "pegasus": draw_bart, "plbart": lambda draw: draw_bart(draw) | of_texts(draw, "PLBart"), "t5": lambda draw: draw_chronos_bolt(draw) if draw.random() < 0.5 else with_heads(draw, draw_t5(draw), "T5"), "timesfm": draw_timesfm, "nystromformer": draw_nystromformer, "bros": draw_bros, "sew": draw_sew, "sew-d": draw_sew_d, "time_series_transformer": draw_time_series, "patchtst": draw_patchtst, "bigbird_pegasus": draw_bigbird_pegasus, "lxmert": draw_lxmert, "vision-text-dual-encoder": draw_dual_encoder, "convbert": draw_convbert, "canine": draw_canine,
     "umt5": lambda draw: with_heads(draw, draw_t5(draw), "UMT5"), "whisper": draw_whisper,
     "vision-encoder-decoder": draw_before_text, "encoder-decoder": draw_encoder_decoder, "decision_transformer": draw_decision_transformer, "moonshine": draw_moonshine, "musicgen_decoder": draw_musicgen, "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
     # Images and sound.
     "clap": draw_clap, "owlvit": draw_owlvit, "owlv2": draw_owlv2, "timesformer": draw_timesformer, "pvt_v2": draw_pvt_v2, "dinov3_convnext": draw_dinov3_convnext, "detr": draw_detr,
     "table-transformer": draw_table_transformer, "mobilenet_v1": draw_mobilenet_v1, "mobilenet_v2": draw_mobilenet_v2,
     "wav2vec2-bert": draw_wav2vec2_bert, "wavlm": draw_wavlm, "wav2vec2-conformer": draw_conformer,
-    "segformer": draw_segformer, "donut-swin": draw_donut_swin,
+    "segformer": draw_segformer, "donut-swin": draw_donut_swin, "depth_anything": draw_depth_anything, "dpt": draw_dpt, "regnet": draw_regnet, "poolformer": draw_poolformer,
     "swin": draw_swin, "swinv2": draw_swinv2,
     "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": lambda draw: draw_classes(draw, draw_clip(draw), "CLIP"), "metaclip_2": lambda draw: draw_classes(draw, draw_clip(draw), "MetaClip2"), "chinese_clip": draw_chinese_clip, "altclip": draw_altclip, "imagegpt": draw_imagegpt, "resnet": draw_resnet,
     "clip_vision_model": draw_clip_vision_model, "data2vec-vision": draw_data2vec_vision, "deit": draw_deit,
     "dinov2": draw_dinov2, "dinov2_with_registers": draw_dinov2_with_registers, "dinov3_vit": draw_dinov3, "ijepa": draw_ijepa,
     "convnext": draw_scaled_convnext, "convnextv2": lambda draw: draw_convnext(draw, "ConvNextV2"),
     "data2vec-audio": draw_data2vec_audio, "hubert": draw_hubert, "unispeech": lambda draw: draw_wav2vec2(draw, "UniSpeech"),
-    "unispeech-sat": lambda draw: draw_wav2vec2(draw, "UniSpeechSat"), "wav2vec2": draw_wav2vec2,
+    "unispeech-sat": lambda draw: draw_wav2vec2(draw, "UniSpeechSat"), "wav2vec2": lambda draw: draw_codebook(draw, draw_wav2vec2(draw), "Wav2Vec2"),
     "siglip": lambda draw: draw_classes(draw, draw_siglip(draw), "Siglip"), "siglip2": lambda draw: draw_classes(draw, draw_siglip2(draw), "Siglip2"), "siglip2_vision_model": draw_siglip2_vision_model,
     "pixtral": draw_pixtral, "siglip_vision_model": draw_siglip_vision_model, "videomae": draw_videomae, "vilt": draw_vilt, "vit": draw_vit, "vit_mae": draw_vit_mae, "vit_msn": draw_vit_msn,
     "vivit": draw_vivit, "yolos": draw_yolos,
@@ -1636,8 +1993,20 @@ DRAWS = {
     "qwen3_5": draw_qwen3_5, "qwen3_5_moe": draw_qwen3_5_moe, "qwen3_vl_moe": draw_qwen3_vl_moe, "smolvlm": draw_idefics3, "voxtral": draw_voxtral,
     # Diffusion.
     "DiTTransformer2DModel": draw_dit, "FluxTransformer2DModel": draw_flux, "PixArtTransformer2DModel": draw_pixart,
+    "UNet2DConditionModel": draw_unet, "AutoencoderKL": draw_autoencoder_kl,
     "QwenImageTransformer2DModel": draw_qwen_image, "SD3Transformer2DModel": draw_sd3,
-    "WanTransformer3DModel": draw_wan,
+    "WanTransformer3DModel": draw_wan_image,
+    "HunyuanVideo15Transformer3DModel": draw_hunyuan_video15,
+    "ChromaTransformer2DModel": draw_chroma,
+    "PriorTransformer": draw_image_prior,
+    "LongCatImageTransformer2DModel": draw_longcat_image, "BriaTransformer2DModel": draw_bria, "OvisImageTransformer2DModel": draw_ovis_image,
+    "SkyReelsV2Transformer3DModel": draw_skyreels_v2,
+    "CogView3PlusTransformer2DModel": draw_cogview, "CogView4Transformer2DModel": draw_cogview4,
+    "StableAudioDiTModel": draw_stable_audio, "HiDreamImageTransformer2DModel": draw_hidream,
+    "SanaTransformer2DModel": draw_sana, "CosmosTransformer3DModel": draw_cosmos, "WanVACETransformer3DModel": draw_wan_vace,
+    "Flux2Transformer2DModel": draw_flux2, "Lumina2Transformer2DModel": draw_lumina2, "ZImageTransformer2DModel": draw_z_image,
+    "AuraFlowTransformer2DModel": draw_auraflow, "MochiTransformer3DModel": draw_mochi,
+    "CogVideoXTransformer3DModel": draw_cogvideox, "HunyuanVideoTransformer3DModel": draw_hunyuan_video, "LTXVideoTransformer3DModel": draw_ltx_video,
 }
 
 

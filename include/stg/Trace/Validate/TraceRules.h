@@ -127,6 +127,7 @@ enum class Rule : uint8_t {
   WriterUpstream,
   Persistent,
   PersistentNotWritten,
+  SameSize,
   TransferSize,
 };
 

@@ -757,6 +757,83 @@ LogicalResult PoolOp::buildGradient(GradientBuilder &gradient) {
 }
 
 //===----------------------------------------------------------------------===//
+// ResizeOp
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyResize(Operation *op, Value input, Value result) {
+  SymTensorType from = tensorOf(input), to = tensorOf(result);
+  if (from.getRank() < 3 || to.getRank() != from.getRank()) // resize_c1
+    return op->emitOpError("has an input of rank ")
+           << from.getRank() << " and a result of rank " << to.getRank()
+           << ", expected one rank of at least 3: batch, positions, channels";
+  if (failed(checkSameShape(op->getLoc(), "result", from.getDims().take_front(),
+                            to.getDims().take_front(), input, result)) ||
+      failed(checkSameShape(op->getLoc(), "result", from.getDims().take_back(),
+                            to.getDims().take_back(), input, result)))
+    return failure();
+  for (SymTensorType type : {from, to})
+    for (DimAttr dim : type.getDims().drop_front().drop_back())
+      if (isNoCount(dim.getExtent())) // resize_c2
+        return op->emitOpError("has ")
+               << dim.getExtent() << " positions, expected at least 1";
+  return success();
+}
+
+LogicalResult ResizeOp::verify() {
+  if (failed(verifyResize(*this, getInput(), getResult())))
+    return failure();
+  return checkElementType(*this, getResult(), getInput());
+}
+LogicalResult ResizeGradOp::verify() {
+  return verifyResize(*this, getResult(), getDy());
+}
+
+/// How many elements of the smaller map are one of the other: two in each
+/// dimension whose extent changes.
+static int64_t countNeighbours(Value input, Value result) {
+  int64_t count = 1;
+  for (auto [from, to] :
+       llvm::zip_equal(tensorOf(input).getShape(), tensorOf(result).getShape()))
+    if (from != to)
+      count *= 2;
+  return count;
+}
+
+OpCost ResizeOp::getCost() {
+  if (getKind() == Resizing::Nearest)
+    return {constant(*this, 0), getType().getNumBytes() * 2, false};
+  return makeCost(*this, elements(getResult()) * 3 *
+                             (countNeighbours(getInput(), getResult()) - 1));
+}
+OpCost ResizeGradOp::getCost() {
+  if (getKind() == Resizing::Nearest)
+    return makeCost(*this, elements(getDy()));
+  return makeCost(*this, elements(getDy()) *
+                             (3 * countNeighbours(getResult(), getDy()) - 2));
+}
+
+ShardingRule ResizeOp::getShardingRule() {
+  PoolFactors f(getType().getRank());
+  f.rule.operands = {f.input};
+  f.rule.results = {f.result};
+  return f.rule;
+}
+ShardingRule ResizeGradOp::getShardingRule() {
+  PoolFactors f(getType().getRank());
+  f.rule.operands = {f.result};
+  f.rule.results = {f.input};
+  return f.rule;
+}
+
+LogicalResult ResizeOp::buildGradient(GradientBuilder &gradient) {
+  gradient.addGradient(0, gradient.create<ResizeGradOp>(
+                              std::nullopt,
+                              gradient.getGradientType(0).withoutSharding(),
+                              gradient.getResultGradient(0), getKind()));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // BatchNormOp
 //===----------------------------------------------------------------------===//
 
@@ -849,6 +926,118 @@ LogicalResult BatchNormOp::buildGradient(GradientBuilder &gradient) {
       gradient.getGradientType(1).withoutSharding(),
       gradient.getGradientType(2).withoutSharding(), getInput(), getWeight(),
       gradient.getResultGradient(0));
+  for (unsigned i = 0, e = getNumOperands(); i != e; ++i)
+    if (gradient.needsGradient(i))
+      gradient.addGradient(i, op->getResult(i));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// GroupNormOp
+//===----------------------------------------------------------------------===//
+
+/// A number in fp32 for each sample and group.
+static SymTensorType getGroupsType(SymTensorType input, SymExpr groups) {
+  MLIRContext *context = input.getContext();
+  DimAttr unnamed = DimAttr::get(context, {}, groups);
+  return SymTensorType::get(context, {input.getDims().front(), unnamed},
+                            Float32Type::get(context));
+}
+
+static LogicalResult checkGroups(std::optional<Location> loc,
+                                 SymTensorType input, SymExpr groups) {
+  SymExpr channels = input.getShape().back();
+  std::optional<int64_t> all = channels.getInt64(), some = groups.getInt64();
+  if (isNoCount(groups) || (all && some && *all % *some)) // group_norm_c3
+    return emitOptionalError(loc, "has ", groups, " groups of ", channels,
+                             " channels, expected a number that divides them");
+  return success();
+}
+
+LogicalResult GroupNormOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location> loc,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  SymTensorType input = tensorOf(adaptor.getInput());
+  if (failed(checkChannels(
+          loc, adaptor.getInput(),
+          {{"weight", adaptor.getWeight()}, {"bias", adaptor.getBias()}})) ||
+      failed(checkGroups(loc, input, adaptor.getGroups())))
+    return failure();
+  SymTensorType groups =
+      getGroupsType(input.withoutSharding(), adaptor.getGroups());
+  types.append({input.withoutSharding(), groups, groups});
+  return success();
+}
+
+LogicalResult GroupNormGradOp::verify() {
+  SymTensorType input = getInput().getType();
+  ArrayRef<DimAttr> full = input.getDims();
+  if (failed(checkChannels(getLoc(), getInput(),
+                           {{"weight", getWeight()},
+                            {"result #1", getDw()},
+                            {"result #2", getDb()}})) ||
+      failed(checkGroups(getLoc(), input, getGroups())))
+    return failure();
+  ArrayRef<DimAttr> groups = getGroupsType(input, getGroups()).getDims();
+  return failure(
+      failed(checkDims(getLoc(), "mean", groups, getMean())) ||
+      failed(checkDims(getLoc(), "rstd", groups, getRstd())) ||
+      failed(checkDims(getLoc(), "gradient", full, getDy(), getInput())) ||
+      failed(checkDims(getLoc(), "result #0", full, getDx(), getInput())));
+}
+
+/// As of a LayerNorm, whose rows are groups of a sample.
+OpCost GroupNormOp::getCost() {
+  return makeCost(*this, elements(getResult()) * 7 + elements(getRstd()) * 4);
+}
+OpCost GroupNormGradOp::getCost() {
+  bool hasDx = isMade(getDx()), hasDw = isMade(getDw());
+  int64_t perElement = (hasDw ? 2 : 0) + (isMade(getDb()) ? 1 : 0) +
+                       (hasDx ? 7 : 0) + (hasDx || hasDw ? 2 : 0);
+  return makeCost(*this, elements(getInput()) * perElement +
+                             elements(getRstd()) * (hasDx ? 2 : 0));
+}
+bool GroupNormGradOp::isMadeIfRead(unsigned) { return true; }
+
+namespace {
+struct GroupNormFactors {
+  ShardingRule rule;
+  TensorFactors full, vector, groups;
+
+  explicit GroupNormFactors(unsigned rank) {
+    full = groups = {{rule.addFactor("b")}};
+    llvm::append_range(full,
+                       rule.addFactors("at", rank - 2, FactorKind::Whole));
+    vector = {{rule.addFactor("c", FactorKind::Whole)}};
+    llvm::append_range(full, vector);
+    groups.push_back({rule.addFactor("g", FactorKind::Whole)});
+  }
+};
+} // namespace
+
+ShardingRule GroupNormOp::getShardingRule() {
+  GroupNormFactors f(getInput().getType().getRank());
+  f.rule.operands = {f.full, f.vector, f.vector};
+  f.rule.results = {f.full, f.groups, f.groups};
+  return f.rule;
+}
+ShardingRule GroupNormGradOp::getShardingRule() {
+  GroupNormFactors f(getInput().getType().getRank());
+  f.rule.operands = {f.full, f.vector, f.groups, f.groups, f.full};
+  f.rule.results = {f.full, f.vector, f.vector};
+  return f.rule;
+}
+
+LogicalResult GroupNormOp::buildGradient(GradientBuilder &gradient) {
+  if (gradient.getResultGradient(1) || gradient.getResultGradient(2))
+    return emitOpError(
+        "cannot be differentiated through its mean and rstd results");
+  auto op = gradient.create<GroupNormGradOp>(
+      std::nullopt, gradient.getGradientType(0).withoutSharding(),
+      gradient.getGradientType(1).withoutSharding(),
+      gradient.getGradientType(2).withoutSharding(), getInput(), getWeight(),
+      getMean(), getRstd(), gradient.getResultGradient(0), getGroups());
   for (unsigned i = 0, e = getNumOperands(); i != e; ++i)
     if (gradient.needsGradient(i))
       gradient.addGradient(i, op->getResult(i));

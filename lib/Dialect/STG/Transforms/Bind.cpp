@@ -19,6 +19,7 @@
 #include "mlir/IR/Verifier.h"
 #include "stg/Dialect/STG/IR/Blocks.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace stg {
@@ -51,6 +52,8 @@ private:
   bool isMean(SymTensorType type, unsigned number);
   void eraseEmpty();
   void replace();
+  std::string listValues(Operation *op);
+  LogicalResult verifyBound();
 
   SymExpr substitute(SymExpr expr) {
     auto [it, isNew] = substituted.try_emplace(expr);
@@ -64,6 +67,8 @@ private:
   /// Dimensions, as of extent 1, that are means of several: the rows of
   /// experts, or of tables.
   DenseSet<DimAttr> means;
+  /// The types of values before symbols had numbers.
+  DenseMap<Value, Type> unbound;
   /// Extents and other expressions that have been looked at.
   DenseSet<SymExpr> checkedExtents, checkedOthers;
   /// Types and attributes all of whose expressions have been looked at.
@@ -333,6 +338,53 @@ void Bind::replace() {
                                         /*replaceTypes=*/true);
 }
 
+/// The values of the symbols that operands and results have, with what they
+/// are.
+std::string Bind::listValues(Operation *op) {
+  llvm::SetVector<StringAttr> names;
+  AttrTypeWalker walker;
+  walker.addWalk([&](SymExpr expr) {
+    expr.walkSymbols([&](StringAttr name) { names.insert(name); });
+  });
+  for (Value value : op->getOperands())
+    walker.walk(unbound.lookup(value));
+  for (Value value : op->getResults())
+    walker.walk(unbound.lookup(value));
+  SmallVector<std::string> values;
+  for (auto symbol : getOperation().getOps<SymbolOp>()) {
+    StringAttr name = symbol.getSymNameAttr();
+    auto it = binding.find(name);
+    if (!names.contains(name) || it == binding.end())
+      continue;
+    values.push_back((name.getValue() + " = " + it->second.str()).str());
+    if (symbol.getDescription())
+      values.back() += " (" + symbol.getDescription()->str() + ")";
+  }
+  return llvm::join(values, ", ");
+}
+
+/// What is wrong with a value, ops say: heads that do not divide others, or
+/// sizes that belong together, of which only one has been given.
+LogicalResult Bind::verifyBound() {
+  Location failing = getOperation().getLoc();
+  ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &diagnostic) {
+    // What types cannot be inferred of, an op has said before.
+    if (diagnostic.getLocation() == failing &&
+        StringRef(diagnostic.str()).ends_with("failed to infer returned types"))
+      return success();
+    failing = diagnostic.getLocation();
+    std::string values;
+    getOperation().walk([&](Operation *op) {
+      if (op->getLoc() == diagnostic.getLocation() && values.empty())
+        values = listValues(op);
+    });
+    if (!values.empty())
+      diagnostic.attachNote(diagnostic.getLocation()) << "where " << values;
+    return failure();
+  });
+  return verify(getOperation());
+}
+
 /// What a block calls a symbol may stand for another one.
 LogicalResult Bind::checkBlocks() {
   for (Operation &op : getOperation().getOps())
@@ -357,8 +409,15 @@ void Bind::runOnOperation() {
   if (result.wasInterrupted())
     return signalPassFailure();
   eraseEmpty();
+  getOperation().walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      unbound[value] = value.getType();
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Value value : block.getArguments())
+          unbound[value] = value.getType();
+  });
   replace();
-  // What is wrong with a value, ops say: heads that do not divide others.
-  if (failed(verify(getOperation())))
+  if (failed(verifyBound()))
     signalPassFailure();
 }

@@ -8,8 +8,8 @@
 //
 // What images, sounds and diffusion need beside products, norms and attention:
 // other shapes of a tensor, a vector for many rows, sums along a dimension, scalar
-// functions, convolutions, pooling, norms over a batch, and scores of attention by
-// relative position. This file is part of STGOps.td, which includes it.
+// functions, convolutions, pooling, maps of another resolution, norms over positions,
+// and scores of attention by relative position. This file is part of STGOps.td, which includes it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -381,7 +381,61 @@ def PoolGradOp : STG_ExplicitOp<"pool_grad", [STG_LinearIn<[0]>]> {
 }
 
 //===----------------------------------------------------------------------===//
-// Normalization over a batch
+// Maps of another resolution
+//===----------------------------------------------------------------------===//
+
+def STG_Resizing : I32EnumAttr<"Resizing", "what a position of another map is made of", [
+    I32EnumAttrCase<"Nearest", 0, "nearest">, I32EnumAttrCase<"Linear", 1, "linear">]> {
+  let cppNamespace = "::stg";
+  let genSpecializedAttr = 0;
+}
+def STG_ResizingAttr : EnumAttr<STG_Dialect, STG_Resizing, "resizing">;
+
+def ResizeOp : STG_ExplicitOp<"resize", [STG_Differentiable, STG_LinearIn<[0]>]> {
+  let summary = "a map with more or fewer positions";
+  let description = [{
+    Input and result are [batch, positions ..., channels]; the result has the positions that
+    its type says, more or fewer, in each dimension. Each is a copy of the `nearest` position
+    of the input, or a `linear` interpolation between those on both sides: in one dimension of
+    two, in two dimensions of four. Pixels of a map are not told apart by whether corners or
+    areas are aligned.
+
+    Operations: none of `nearest`, which reads an element for each that it writes. Of `linear`,
+    with n dimensions whose extent changes, 3 (2^n - 1) per element of the result: a difference,
+    a product and a sum for each two elements that become one. The gradient needs nothing saved.
+    Windows that have one weight for all positions are a `stg.conv`, means of whole windows a
+    `stg.pool`.
+
+    ```mlir
+    %y = stg.resize nearest %x : !stg.tensor<[B, Y, X, C], bf16> -> !stg.tensor<[B, 2*Y, 2*X, C], bf16>
+    %z = stg.resize linear %y : !stg.tensor<[B, 2*Y, 2*X, C], bf16> -> !stg.tensor<[B, R, R, C], bf16>
+    ```
+    Constraints: (C1) input and result have one rank, at least 3, and agree in batch, channels
+    and element type; (C2) where they are numbers, positions are at least 1.
+  }];
+  let args = (ins STG_Tensor:$input, STG_ResizingAttr:$kind);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+  let leading = [STG_EnumLeading<"Resizing", "kind">];
+}
+
+def ResizeGradOp : STG_ExplicitOp<"resize_grad", [STG_LinearIn<[0]>]> {
+  let summary = "gradient of stg.resize";
+  let description = [{
+    Adds each element of `dy` to those that it was made of. Operations per element of `dy`: of
+    `nearest` 1; of `linear`, with n dimensions whose extent changes, 3 * 2^n - 2: products with
+    both weights of each dimension, and a sum for each of the 2^n elements.
+
+    Constraints: those of `stg.resize` with the result as the input.
+  }];
+  let args = (ins STG_Tensor:$dy, STG_ResizingAttr:$kind);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+  let leading = [STG_EnumLeading<"Resizing", "kind">];
+}
+
+//===----------------------------------------------------------------------===//
+// Normalization over positions
 //===----------------------------------------------------------------------===//
 
 def BatchNormOp : STG_InferredOp<"batch_norm", [STG_Differentiable]> {
@@ -415,6 +469,43 @@ def BatchNormGradOp : STG_ExplicitOp<"batch_norm_grad", [STG_MadeIfRead]> {
     and `db` that of the weight.
   }];
   let args = (ins STG_Tensor:$input, STG_Tensor:$weight, STG_Tensor:$dy);
+  let results = (outs STG_Tensor:$dx, STG_Tensor:$dw, STG_Tensor:$db);
+  let hasVerifier = 1;
+}
+
+def GroupNormOp : STG_InferredOp<"group_norm", [STG_Differentiable]> {
+  let summary = "normalization of groups of channels over the positions of a sample";
+  let description = [{
+    The input is [batch, positions ..., channels]; weight and bias are vectors of the channels,
+    which are cut into so many `groups` of equally many. Gives the normalized, scaled and
+    shifted tensor and, of each sample and group and in fp32, the mean and the reciprocal
+    standard deviation, which the backward pass needs. Positions and channels are whole on every
+    device. Operations: 7 per element, and 4 per group of a sample.
+
+    ```mlir
+    %y, %mean, %rstd = stg.group_norm %x, %w, %b {groups = #sym.expr<32>} : !stg.tensor<[B, Y, X, C], bf16>, !stg.tensor<[C], bf16>, !stg.tensor<[C], bf16>
+    ```
+    Constraints: (C1) the input has at least rank 2; (C2) weight and bias have the extent of
+    its last dimension; (C3) where they are numbers, groups are at least 1 and divide the
+    channels.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$weight, STG_Tensor:$bias,
+                  Sym_ExprAttr:$groups);
+  let results = (outs STG_Tensor:$result, STG_Tensor:$mean, STG_Tensor:$rstd);
+}
+
+def GroupNormGradOp : STG_ExplicitOp<"group_norm_grad", [STG_MadeIfRead, STG_LinearIn<[4]>]> {
+  let summary = "gradient of stg.group_norm with respect to input, weight and bias";
+  let description = [{
+    Operations: 12 per element and 2 per group of a sample. What nobody reads is not computed:
+    of the 12, 2 are for `dw`, 1 is for `db`, 7 and those per group are for `dx`, and 2 for
+    `dx` or `dw`.
+
+    Constraints: (C1) as of `stg.group_norm`; (C2) `dx` and `dy` have the input's shape, `dw`
+    and `db` that of the weight; (C3) `mean` and `rstd` have a number for each sample and group.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$weight, STG_Tensor:$mean,
+                  STG_Tensor:$rstd, STG_Tensor:$dy, Sym_ExprAttr:$groups);
   let results = (outs STG_Tensor:$dx, STG_Tensor:$dw, STG_Tensor:$db);
   let hasVerifier = 1;
 }

@@ -116,12 +116,15 @@ FailureOr<RepeatOp> GroupLayers::group(RepeatOp repeat, SymExpr iterations) {
 LogicalResult GroupLayers::replayFirst(RepeatOp repeat, int64_t iterations) {
   SymExpr first = SymExpr::get(&getContext(), iterations);
   SymExpr rest = repeat.getCount() - first;
-  std::optional<Rational> number = rest.getConstant();
-  if (number && !(Rational(0) < *number)) {
-    return repeat.emitOpError("repeats ")
-           << repeat.getCount().str() << " times, but more than the first "
-           << size.getValue()
-           << " layers are needed for some that are not replayed";
+  SymExpr known = repeat.getCount().substitute(binding);
+  std::optional<Rational> number = known ? known.getConstant() : std::nullopt;
+  if (number && !(Rational(iterations) < *number)) {
+    InFlightDiagnostic diag = repeat.emitOpError("repeats ");
+    diag << repeat.getCount().str();
+    if (known != repeat.getCount())
+      diag << " = " << known.str();
+    return diag << " times, but more than the first " << size.getValue()
+                << " layers are needed for some that are not replayed";
   }
   OpBuilder builder(repeat);
   StringRef name = repeat.getRepeatName();
