@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ShardingRules.h"
+#include "stg/Dialect/STG/Analysis/ParameterValues.h"
 #include "stg/Dialect/STG/IR/AttentionPlaces.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace stg {
 #define GEN_PASS_DEF_CONTEXTPARALLEL
@@ -72,21 +72,8 @@ LogicalResult ContextParallel::checkStates(RecurrentOpInterface op,
   return failure(walked.wasInterrupted());
 }
 
-/// True for learned queries and the like, of which each device has all.
-static bool isMadeOfParameters(Value value) {
-  llvm::SetVector<Value> makers;
-  makers.insert(value);
-  for (size_t i = 0; i < makers.size(); ++i) {
-    Operation *op = makers[i].getDefiningOp();
-    if (!op || op->getNumRegions() > 0)
-      return false;
-    makers.insert_range(op->getOperands());
-  }
-  return true;
-}
-
-/// A ring divides queries and keys alike. Where queries are not those of
-/// tokens, all of them see all keys.
+/// A ring divides queries and keys alike. Each device has all of learned
+/// queries, which see all keys.
 void ContextParallel::mark(AttentionOpInterface op) {
   KeyExchange exchange = getExchange();
   if (goesRound(exchange) && isMadeOfParameters(op->getOperand(0)))
