@@ -268,12 +268,16 @@ static SymTensorType getMemoryState(Value q, Value v) {
   return getStateType(dims[0], {dims[2], getMemorySize(q, v)});
 }
 
-/// What a scan starts from is a result where tokens are divided.
+/// A scan gives a tensor like that of its values, and what it starts from where
+/// tokens are divided.
 template <typename Adaptor>
-static void addStart(Adaptor adaptor, SymTensorType state,
-                     SmallVectorImpl<Type> &types) {
+static LogicalResult inferScan(Adaptor adaptor, Value values,
+                               SymTensorType state,
+                               SmallVectorImpl<Type> &types) {
+  types.push_back(tensorOf(values).withoutSharding());
   if (adaptor.getAlongAttr())
     types.push_back(state);
+  return success();
 }
 
 /// What earlier steps have kept is not divided.
@@ -296,6 +300,18 @@ static LogicalResult checkStart(OpTy op, SymTensorType state) {
     return success();
   return checkSameShape(op.getLoc(), "start", state.getDims(),
                         tensorOf(start).getDims());
+}
+
+/// The gradient that a scan's backward pass reads is like the tensor of its
+/// values, and those that it makes, which come first, like its operands.
+template <typename OpTy>
+static LogicalResult checkScanGrad(OpTy op, Value values, unsigned numGradients,
+                                   SymTensorType state) {
+  return failure(failed(checkSameShape(
+                     op.getLoc(), "gradient", tensorOf(values).getDims(),
+                     op.getDy().getType().getDims(), values, op.getDy())) ||
+                 failed(checkGradients(op, numGradients)) ||
+                 failed(checkStart(op, state)));
 }
 
 LogicalResult CausalConvOp::inferReturnTypes(MLIRContext *,
@@ -339,9 +355,8 @@ LogicalResult SelectiveScanOp::inferReturnTypes(MLIRContext *,
                                                 SmallVectorImpl<Type> &types) {
   if (failed(checkSelectiveScan(loc, adaptor)))
     return failure();
-  types.push_back(tensorOf(adaptor.getX()).withoutSharding());
-  addStart(adaptor, getScanState(adaptor.getX(), adaptor.getA()), types);
-  return success();
+  return inferScan(adaptor, adaptor.getX(),
+                   getScanState(adaptor.getX(), adaptor.getA()), types);
 }
 
 LogicalResult SelectiveScanOp::verify() {
@@ -349,13 +364,10 @@ LogicalResult SelectiveScanOp::verify() {
 }
 
 LogicalResult SelectiveScanGradOp::verify() {
-  if (failed(checkSelectiveScan(getLoc(), *this)) ||
-      failed(checkSameShape(getLoc(), "gradient", getX().getType().getDims(),
-                            getDy().getType().getDims(), getX(), getDy())))
-    return failure();
-  return success(
-      succeeded(checkGradients(*this, 6)) && // selective_scan_grad_c5, c6
-      succeeded(checkStart(*this, getScanState(getX(), getA()))));
+  return failure(
+      failed(checkSelectiveScan(getLoc(), *this)) ||
+      failed(checkScanGrad(*this, getX(), 6, // selective_scan_grad_c5, c6
+                           getScanState(getX(), getA()))));
 }
 
 LogicalResult LinearScanOp::inferReturnTypes(MLIRContext *,
@@ -367,9 +379,8 @@ LogicalResult LinearScanOp::inferReturnTypes(MLIRContext *,
           loc, adaptor.getX(),
           {{"decay", SmallVector<DimAttr>(x.getDims()), adaptor.getDecay()}})))
     return failure();
-  types.push_back(x.withoutSharding());
-  addStart(adaptor, getLinearState(adaptor.getX()), types);
-  return success();
+  return inferScan(adaptor, adaptor.getX(), getLinearState(adaptor.getX()),
+                   types);
 }
 
 LogicalResult LinearScanOp::verify() {
@@ -393,9 +404,8 @@ LogicalResult DecayingMeanOp::inferReturnTypes(MLIRContext *,
                                                SmallVectorImpl<Type> &types) {
   if (failed(checkDecayingMean(loc, adaptor)))
     return failure();
-  types.push_back(tensorOf(adaptor.getV()).withoutSharding());
-  addStart(adaptor, getMeanState(adaptor.getK()), types);
-  return success();
+  return inferScan(adaptor, adaptor.getV(), getMeanState(adaptor.getK()),
+                   types);
 }
 
 LogicalResult DecayingMeanOp::verify() {
@@ -403,13 +413,10 @@ LogicalResult DecayingMeanOp::verify() {
 }
 
 LogicalResult DecayingMeanGradOp::verify() {
-  if (failed(checkDecayingMean(getLoc(), *this)) ||
-      failed(checkSameShape(getLoc(), "gradient", getV().getType().getDims(),
-                            getDy().getType().getDims(), getV(), getDy())))
-    return failure();
-  return success(
-      succeeded(checkGradients(*this, 4)) && // decaying_mean_grad_c3, c4
-      succeeded(checkStart(*this, getMeanState(getK()))));
+  return failure(
+      failed(checkDecayingMean(getLoc(), *this)) ||
+      failed(checkScanGrad(*this, getV(), 4, // decaying_mean_grad_c3, c4
+                           getMeanState(getK()))));
 }
 
 LogicalResult SsdOp::inferReturnTypes(MLIRContext *,
@@ -418,21 +425,17 @@ LogicalResult SsdOp::inferReturnTypes(MLIRContext *,
                                       SmallVectorImpl<Type> &types) {
   if (failed(checkSsd(loc, adaptor)))
     return failure();
-  types.push_back(tensorOf(adaptor.getX()).withoutSharding());
-  addStart(adaptor, getSsdState(adaptor.getX(), adaptor.getB()), types);
-  return success();
+  return inferScan(adaptor, adaptor.getX(),
+                   getSsdState(adaptor.getX(), adaptor.getB()), types);
 }
 
 LogicalResult SsdOp::verify() { return checkAlong(*this); } // ssd_c6
 
 LogicalResult SsdGradOp::verify() {
-  if (failed(checkSsd(getLoc(), *this)) ||
-      failed(checkSameShape(getLoc(), "gradient", getX().getType().getDims(),
-                            getDy().getType().getDims(), getX(), getDy())))
-    return failure();
-  return success(
-      succeeded(checkGradients(*this, 6)) && // ssd_grad_c6, ssd_grad_c7
-      succeeded(checkStart(*this, getSsdState(getX(), getB()))));
+  return failure(
+      failed(checkSsd(getLoc(), *this)) ||
+      failed(checkScanGrad(*this, getX(), 6, // ssd_grad_c6, ssd_grad_c7
+                           getSsdState(getX(), getB()))));
 }
 
 LogicalResult GatedDeltaRuleOp::inferReturnTypes(MLIRContext *,
@@ -441,9 +444,8 @@ LogicalResult GatedDeltaRuleOp::inferReturnTypes(MLIRContext *,
                                                  SmallVectorImpl<Type> &types) {
   if (failed(checkDeltaRule(loc, adaptor)))
     return failure();
-  types.push_back(tensorOf(adaptor.getV()).withoutSharding());
-  addStart(adaptor, getDeltaState(adaptor.getQ(), adaptor.getV()), types);
-  return success();
+  return inferScan(adaptor, adaptor.getV(),
+                   getDeltaState(adaptor.getQ(), adaptor.getV()), types);
 }
 
 LogicalResult GatedDeltaRuleOp::verify() {
@@ -451,13 +453,10 @@ LogicalResult GatedDeltaRuleOp::verify() {
 }
 
 LogicalResult GatedDeltaRuleGradOp::verify() {
-  if (failed(checkDeltaRule(getLoc(), *this)) ||
-      failed(checkSameShape(getLoc(), "gradient", getV().getType().getDims(),
-                            getDy().getType().getDims(), getV(), getDy())))
-    return failure();
-  return success(
-      succeeded(checkGradients(*this, 6)) && // gated_delta_rule_grad_c6, c7
-      succeeded(checkStart(*this, getDeltaState(getQ(), getV()))));
+  return failure(
+      failed(checkDeltaRule(getLoc(), *this)) ||
+      failed(checkScanGrad(*this, getV(), 6, // gated_delta_rule_grad_c6, c7
+                           getDeltaState(getQ(), getV()))));
 }
 
 LogicalResult
@@ -466,9 +465,8 @@ GeneralDeltaRuleOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                                      SmallVectorImpl<Type> &types) {
   if (failed(checkGeneralRule(loc, adaptor)))
     return failure();
-  types.push_back(tensorOf(adaptor.getV()).withoutSharding());
-  addStart(adaptor, getDeltaState(adaptor.getQ(), adaptor.getV()), types);
-  return success();
+  return inferScan(adaptor, adaptor.getV(),
+                   getDeltaState(adaptor.getQ(), adaptor.getV()), types);
 }
 
 LogicalResult GeneralDeltaRuleOp::verify() {
@@ -476,13 +474,10 @@ LogicalResult GeneralDeltaRuleOp::verify() {
 }
 
 LogicalResult GeneralDeltaRuleGradOp::verify() {
-  if (failed(checkGeneralRule(getLoc(), *this)) ||
-      failed(checkSameShape(getLoc(), "gradient", getV().getType().getDims(),
-                            getDy().getType().getDims(), getV(), getDy())))
-    return failure();
-  return success(
-      succeeded(checkGradients(*this, 6)) && // general_delta_rule_grad_c4, c5
-      succeeded(checkStart(*this, getDeltaState(getQ(), getV()))));
+  return failure(
+      failed(checkGeneralRule(getLoc(), *this)) ||
+      failed(checkScanGrad(*this, getV(), 6, // general_delta_rule_grad_c4, c5
+                           getDeltaState(getQ(), getV()))));
 }
 
 LogicalResult MatrixMemoryOp::inferReturnTypes(MLIRContext *,
@@ -491,9 +486,8 @@ LogicalResult MatrixMemoryOp::inferReturnTypes(MLIRContext *,
                                                SmallVectorImpl<Type> &types) {
   if (failed(checkMatrixMemory(loc, adaptor)))
     return failure();
-  types.push_back(tensorOf(adaptor.getV()).withoutSharding());
-  addStart(adaptor, getMemoryState(adaptor.getQ(), adaptor.getV()), types);
-  return success();
+  return inferScan(adaptor, adaptor.getV(),
+                   getMemoryState(adaptor.getQ(), adaptor.getV()), types);
 }
 
 LogicalResult MatrixMemoryOp::verify() {
@@ -501,13 +495,10 @@ LogicalResult MatrixMemoryOp::verify() {
 }
 
 LogicalResult MatrixMemoryGradOp::verify() {
-  if (failed(checkMatrixMemory(getLoc(), *this)) ||
-      failed(checkSameShape(getLoc(), "gradient", getV().getType().getDims(),
-                            getDy().getType().getDims(), getV(), getDy())))
-    return failure();
-  return success(
-      succeeded(checkGradients(*this, 5)) && // matrix_memory_grad_c5, c6
-      succeeded(checkStart(*this, getMemoryState(getQ(), getV()))));
+  return failure(
+      failed(checkMatrixMemory(getLoc(), *this)) ||
+      failed(checkScanGrad(*this, getV(), 5, // matrix_memory_grad_c5, c6
+                           getMemoryState(getQ(), getV()))));
 }
 
 LogicalResult RecurrencePartOp::verify() {
