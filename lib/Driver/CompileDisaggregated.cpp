@@ -219,6 +219,11 @@ static Error checkHalf(const StrategyInput &strategy) {
           " with --prefill-strategy: prompts are read in one step, and one "
           "step of decoding follows; compile several steps of each by "
           "themselves");
+  if (strategy.values.overlappedBatches > 1)
+    return makeError(
+        strategy.spell(getField(FieldId::overlappedBatches)) +
+        " with --prefill-strategy: ranks that read prompts send the caches of "
+        "whole micro-batches; compile prefill and decoding by themselves");
   return Error::success();
 }
 

@@ -18,6 +18,23 @@ using namespace stg;
 using llvm::Error;
 using llvm::Expected;
 
+/// The rows of the batch that a data-parallel rank has.
+static Expected<int64_t> countRows(const StrategyInput &strategy,
+                                   const SymbolValues &values, StringRef flag) {
+  StringRef symbol = kBatchDim;
+  auto batch = values.find(symbol.str());
+  if (batch == values.end())
+    return makeError(flag + ": the model has no symbol '" + symbol +
+                     "', the batch");
+  int64_t all = batch->second.value, ranks = strategy.values.batchRanks.number;
+  if (all % ranks != 0)
+    return makeError(strategy.spellSources(FieldId::batchRanks, " times ") +
+                     " does not divide " + symbol + " = " + Twine(all) +
+                     ", from " + batch->second.source +
+                     "; degrees that do: " + listDivisors(all));
+  return all / ranks;
+}
+
 /// The micro-batches of a data-parallel rank.
 static Expected<int64_t> countMicroBatches(const StrategyInput &strategy,
                                            const SymbolValues &values) {
@@ -25,27 +42,47 @@ static Expected<int64_t> countMicroBatches(const StrategyInput &strategy,
   if (!size)
     return 1;
   std::string flag = strategy.spell(getField(FieldId::microBatch));
-  StringRef symbol = kBatchDim;
-  auto batch = values.find(symbol.str());
-  if (batch == values.end())
-    return makeError(flag + ": the model has no symbol '" + symbol +
-                     "', the batch");
-  int64_t all = batch->second.value, ranks = strategy.values.batchRanks.number;
-  std::string degrees = strategy.spellSources(FieldId::batchRanks, " times ");
-  std::string extent =
-      (symbol + " = " + Twine(all) + ", from ").str() + batch->second.source;
-  if (all % ranks != 0)
-    return makeError(degrees + " does not divide " + extent +
-                     "; degrees that do: " + listDivisors(all));
-  int64_t share = all / ranks;
-  std::string with = degrees.empty() ? "" : "with " + degrees + " ";
-  if (share % *size != 0)
-    return makeError(flag + ": " + with + "it does not divide " + extent +
-                     "; micro-batches that do: " + listDivisors(share));
-  if (share / *size > kMostRanks)
-    return makeError(flag + ": makes " + Twine(share / *size) +
+  Expected<int64_t> share = countRows(strategy, values, flag);
+  if (!share)
+    return share.takeError();
+  if (*share % *size != 0) {
+    const SymbolValue &batch = values.at(kBatchDim.str());
+    std::string degrees = strategy.spellSources(FieldId::batchRanks, " times ");
+    return makeError(flag + ": " +
+                     (degrees.empty() ? "" : "with " + degrees + " ") +
+                     "it does not divide " + kBatchDim + " = " +
+                     Twine(batch.value) + ", from " + batch.source +
+                     "; micro-batches that do: " + listDivisors(*share));
+  }
+  if (*share / *size > kMostRanks)
+    return makeError(flag + ": makes " + Twine(*share / *size) +
                      " micro-batches, expected at most " + Twine(kMostRanks));
-  return share / *size;
+  return *share / *size;
+}
+
+/// Each part of a micro-batch has equally many rows.
+static Error checkOverlappedBatches(const StrategyInput &strategy,
+                                    const SymbolValues &values) {
+  const int64_t parts = strategy.values.overlappedBatches;
+  if (parts == 1)
+    return Error::success();
+  std::string flag = strategy.spell(getField(FieldId::overlappedBatches));
+  Expected<int64_t> share = countRows(strategy, values, flag);
+  if (!share)
+    return share.takeError();
+  const int64_t rows = strategy.values.microBatch.value_or(*share);
+  const bool handsOnTokens =
+      strategy.values.receivedTokens > 0 || strategy.values.sentTokens > 0;
+  if (strategy.values.pipelineRanks.number > 1 && handsOnTokens)
+    return makeError(flag + ": stages hand on the tokens of a micro-batch, not "
+                            "of its parts, from step to step; use one stage, "
+                            "or --steps 1");
+  if (rows % parts == 0)
+    return Error::success();
+  return makeError(flag + ": does not divide the " + Twine(rows) +
+                   (rows == 1 ? " row" : " rows") +
+                   " that a rank has of a micro-batch; numbers that do: " +
+                   listDivisors(rows));
 }
 
 /// Loads are of as many experts as the model has, or of these with their
@@ -275,6 +312,8 @@ Error stg::deriveFromMesh(StrategyInput &strategy, const Preset &preset,
     return microBatches.takeError();
   strategy.values.microBatches = *microBatches;
   strategy.setDerived(FieldId::microBatches);
+  if (Error error = checkOverlappedBatches(strategy, values))
+    return error;
   if (Error error = checkRankLists(strategy, values))
     return error;
   return checkLoads(strategy, values);

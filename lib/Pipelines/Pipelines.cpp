@@ -397,9 +397,10 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
   simplify.combineFirst = strategy.inference;
   pm.addPass(createSimplifyCollectives(simplify));
   expectLayouts(pm);
-  if (strategy.microBatches > 1)
+  const auto parts = static_cast<unsigned>(strategy.overlappedBatches);
+  if (strategy.microBatches > 1 || parts > 1)
     pm.addPass(createMicroBatch(
-        {std::to_string(strategy.microBatches), kBatchDim.str()}));
+        {std::to_string(strategy.microBatches), parts, kBatchDim.str()}));
   expectLayouts(pm);
   BindOptions bind = getBindOptions(strategy);
   PlaceTablesOptions tables;
@@ -462,6 +463,8 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
                                   strategy.reshardAfterForward,
                                   static_cast<unsigned>(strategy.prefetch),
                                   strategy.fp8Gather ? 8u : 16u}));
+  if (parts > 1)
+    pm.addPass(createOverlapBatches({parts, kBatchDim.str()}));
   expectLayouts(pm);
 }
 

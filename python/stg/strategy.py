@@ -167,6 +167,9 @@ class Strategy:
     """What updates parameters (default: "adam")."""
     optimizer_dtype: Optional[Literal["bf16", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2"]] = None
     """Element type of the optimizer's moments (default: "f32")."""
+    overlapped_batches: Optional[int] = None
+    """Parts of each micro-batch that ranks execute by turns, so that what one part sends is behind
+    kernels of the others (default: 1)."""
     pad_vocabulary: Optional[int] = None
     """Rows of the vocabulary are added up to a multiple of this times the ranks that divide it, as
     Megatron-LM does with 128; 0: none are (default: 0)."""

@@ -383,6 +383,10 @@ void CacheOp::splitStates(SymExpr parts) {
   setPartsAttr(before ? before * parts : parts);
 }
 
+void CacheOp::prefixStates(StringRef prefix) {
+  setCacheName((prefix + getCacheName()).str());
+}
+
 std::optional<unsigned> CacheOp::getResultState(unsigned) { return 0; }
 
 OpCost SelectRowsOp::getCost() {

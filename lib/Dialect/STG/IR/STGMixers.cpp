@@ -791,13 +791,6 @@ template <typename OpTy> static SmallVector<StateBuffer> makeStates(OpTy op) {
   return {{op.getState()->str(), type, StateBuffer::Cache}};
 }
 
-template <typename OpTy> static void splitStateOf(OpTy op, SymExpr parts) {
-  if (!op.getState())
-    return;
-  SymExpr before = op.getPartsAttr();
-  op.setPartsAttr(before ? before * parts : parts);
-}
-
 OpCost CausalConvOp::getCost() {
   SymExpr width = getWeight().getType().getShape().back();
   return addStates(*this, makeCost(*this, elements(getResult()) * width * 2));
@@ -806,8 +799,6 @@ OpCost CausalConvOp::getCost() {
 SmallVector<StateBuffer> CausalConvOp::getStateBuffers() {
   return makeStates(*this);
 }
-
-void CausalConvOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
 
 OpCost CausalConvWeightGradOp::getCost() {
   SymExpr width = getType().getShape().back();
@@ -829,8 +820,6 @@ SmallVector<StateBuffer> SelectiveScanOp::getStateBuffers() {
   return makeStates(*this);
 }
 
-void SelectiveScanOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
-
 OpCost SelectiveScanGradOp::getCost() {
   return makeCost(*this, getScanOperations(*this, 14));
 }
@@ -848,8 +837,6 @@ SmallVector<StateBuffer> LinearScanOp::getStateBuffers() {
   return makeStates(*this);
 }
 
-void LinearScanOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
-
 OpCost LinearScanGradOp::getCost() {
   return makeCost(*this, elements(getDecay()) * 3);
 }
@@ -861,8 +848,6 @@ OpCost DecayingMeanOp::getCost() {
 SmallVector<StateBuffer> DecayingMeanOp::getStateBuffers() {
   return makeStates(*this);
 }
-
-void DecayingMeanOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
 
 OpCost DecayingMeanGradOp::getCost() {
   return makeCost(*this, elements(getK()) * 2 * kMeanOperations);
@@ -894,8 +879,6 @@ OpCost SsdOp::getCost() {
 }
 
 SmallVector<StateBuffer> SsdOp::getStateBuffers() { return makeStates(*this); }
-
-void SsdOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
 
 OpCost SsdGradOp::getCost() {
   ExtentRange x = getX().getType().getShape();
@@ -961,20 +944,12 @@ SmallVector<StateBuffer> GatedDeltaRuleOp::getStateBuffers() {
   return makeStates(*this);
 }
 
-void GatedDeltaRuleOp::splitStates(SymExpr parts) {
-  splitStateOf(*this, parts);
-}
-
 OpCost GatedDeltaRuleGradOp::getCost() { return getDeltaRuleGradCost(*this); }
 
 OpCost GeneralDeltaRuleOp::getCost() { return getDeltaRuleCost(*this); }
 
 SmallVector<StateBuffer> GeneralDeltaRuleOp::getStateBuffers() {
   return makeStates(*this);
-}
-
-void GeneralDeltaRuleOp::splitStates(SymExpr parts) {
-  splitStateOf(*this, parts);
 }
 
 OpCost GeneralDeltaRuleGradOp::getCost() { return getDeltaRuleGradCost(*this); }
@@ -1012,8 +987,6 @@ OpCost MatrixMemoryOp::getCost() {
 SmallVector<StateBuffer> MatrixMemoryOp::getStateBuffers() {
   return makeStates(*this);
 }
-
-void MatrixMemoryOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
 
 OpCost MatrixMemoryGradOp::getCost() {
   ExtentRange v = getV().getType().getShape();

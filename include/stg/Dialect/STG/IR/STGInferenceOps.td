@@ -21,7 +21,8 @@ def CacheOp : STG_TensorOp<"cache", [
     DeclareOpInterfaceMethods<ShardableOpInterface, ["becomeLocal"]>,
     DeclareOpInterfaceMethods<CostOpInterface, ["getStateBuffers",
                                                 "getResultState",
-                                                "splitStates"]>]> {
+                                                "splitStates",
+                                                "prefixStates"]>]> {
   let summary = "keeps what is made of new tokens, and gives what all steps have kept";
   let description = [{
     Writes the operand behind what earlier steps have kept under that name, and gives all of

@@ -141,6 +141,13 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
       /*defaultImplementation=*/"(void)parts;">,
     InterfaceMethod<
       /*desc=*/[{
+        Called on the op of one of several parts that the batch is cut into, each of which
+        has ops of its own: what it keeps has that before its name.
+      }],
+      "void", "prefixStates", (ins "::llvm::StringRef":$prefix), /*methodBody=*/"",
+      /*defaultImplementation=*/"(void)prefix;">,
+    InterfaceMethod<
+      /*desc=*/[{
         The operand whose buffer the op may write the result into, if nobody else
         reads that operand; nullopt if a result always needs a buffer of its own.
       }],

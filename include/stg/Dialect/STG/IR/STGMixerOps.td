@@ -41,8 +41,21 @@ class STG_ScanOp<string mnemonic>
         DeclareOpInterfaceMethods<ShardableOpInterface, ["becomeLocal"]>,
         DeclareOpInterfaceMethods<CostOpInterface, ["getStateBuffers",
                                                     "splitStates",
+                                                    "prefixStates",
                                                     "getLoweringPass"]>]> {
   let useCustomPropertiesEncoding = 1;
+  let moreDefinitions = [{
+    void $cppClass::splitStates(::stg::SymExpr parts) {
+      if (!getState())
+        return;
+      ::stg::SymExpr before = getPartsAttr();
+      setPartsAttr(before ? before * parts : parts);
+    }
+    void $cppClass::prefixStates(::llvm::StringRef prefix) {
+      if (std::optional<::llvm::StringRef> name = getState())
+        setState((prefix + *name).str());
+    }
+  }];
 }
 
 class STG_ScanGradOp<string mnemonic>

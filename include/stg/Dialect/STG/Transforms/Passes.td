@@ -1492,6 +1492,40 @@ def PlaceTables : Pass<"stg-place-tables", "::mlir::ModuleOp"> {
   let dependentDialects = ["::stg::STGDialect"];
 }
 
+def OverlapBatches : Pass<"stg-overlap-batches", "::mlir::ModuleOp"> {
+  let summary = "make the program of a part of the batch that of all parts, executed by turns";
+  let description = [{
+    What depends on the rows of the batch is there for each of `parts` parts: arguments with a
+    dimension named `batch`, ops that read them or what is made of them, and results. Ops of
+    part `i` are called `parti.NAME`. Parameters, and what is made of them alone, are there
+    once. A part is executed up to its next collective, then the next part is, so that what
+    one part sends is behind the kernels of the others. Loops carry and stack what each part
+    has, and each part has states of its own.
+
+    For steps of inference: gradients are those of all rows.
+
+    *Requires* the local level, in the program of one part (`--stg-micro-batch`). *Produces*
+    the local level.
+
+    ```mlir
+    // before
+    %d = stg.all_to_all from 1 to 0 over ["ep"] %x <"dispatch"> : !x
+    %y = stg.gelu %d <"act"> : !x
+    // after --stg-overlap-batches="parts=2"
+    %d0 = stg.all_to_all from 1 to 0 over ["ep"] %x0 <"part0.dispatch"> : !x
+    %d1 = stg.all_to_all from 1 to 0 over ["ep"] %x1 <"part1.dispatch"> : !x
+    %y0 = stg.gelu %d0 <"part0.act"> : !x
+    %y1 = stg.gelu %d1 <"part1.act"> : !x
+    ```
+  }];
+  let options = [
+    Option<"parts", "parts", "unsigned", /*default=*/"1", "Parts of the batch">,
+    Option<"batch", "batch", "std::string", /*default=*/"\"B\"",
+           "The name of the batch's dimensions">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
 def SendIds : Pass<"stg-send-ids", "::mlir::ModuleOp"> {
   let summary = "send ids to the device that has their rows";
   let description = [{
@@ -1723,7 +1757,8 @@ def MicroBatch : Pass<"stg-micro-batch", "::mlir::ModuleOp"> {
     Divides the extent of each dimension named `batch` by the count, and of those that
     have this name among others (`B*S` rows), whether it is bound or not. Costs follow.
     Constants stay: the loss is the mean over the whole batch. `--stg-schedule` says how
-    often the program is executed.
+    often the program is executed. With `parts` it is the program of a part of a micro-batch,
+    of which `--stg-overlap-batches` makes that of all parts.
 
     *Requires* and *produces* the local level.
 
@@ -1737,6 +1772,8 @@ def MicroBatch : Pass<"stg-micro-batch", "::mlir::ModuleOp"> {
   let options = [
     Option<"count", "count", "std::string", /*default=*/"\"1\"",
            "Micro-batches of a step, a number or a symbol">,
+    Option<"parts", "parts", "unsigned", /*default=*/"1",
+           "Parts of each micro-batch, which have ops and states of their own">,
     Option<"batch", "batch", "std::string", /*default=*/"\"B\"",
            "The name of the batch's dimensions">,
   ];

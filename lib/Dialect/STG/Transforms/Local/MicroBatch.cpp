@@ -26,7 +26,7 @@ struct MicroBatch : stg::impl::MicroBatchBase<MicroBatch> {
 private:
   FailureOr<SymExpr> parseCount();
   DimAttr cut(DimAttr dim, SymExpr number);
-  LogicalResult replace(func::FuncOp function, SymExpr number);
+  LogicalResult replace(func::FuncOp function, SymExpr turns);
   LogicalResult checkLoads(func::FuncOp function);
   LogicalResult checkLoops(func::FuncOp function);
 
@@ -55,9 +55,11 @@ DimAttr MicroBatch::cut(DimAttr dim, SymExpr number) {
 }
 
 /// Divides the dimensions in all types. Constants stay: the gradient of the
-/// loss starts from the mean over the whole batch.
-LogicalResult MicroBatch::replace(func::FuncOp function, SymExpr number) {
+/// loss starts from the mean over the whole batch. Ops are executed so many
+/// times.
+LogicalResult MicroBatch::replace(func::FuncOp function, SymExpr turns) {
   LogicalResult result = success();
+  SymExpr number = turns * static_cast<int64_t>(parts);
   auto name = StringAttr::get(&getContext(), batch);
   Operation *current = function;
   AttrTypeReplacer replacer;
@@ -70,15 +72,17 @@ LogicalResult MicroBatch::replace(func::FuncOp function, SymExpr number) {
     if (!replaced && succeeded(result))
       result = current->emitOpError("has a dimension '")
                << batch << "' of extent " << dim.getExtent() << ", which "
-               << number << " micro-batches do not divide";
+               << number
+               << (parts == 1 ? " micro-batches" : " parts of micro-batches")
+               << " do not divide";
     return {{replaced ? replaced : dim, WalkResult::skip()}};
   });
   function->walk<WalkOrder::PreOrder>([&](Operation *op) {
     current = op;
     replacer.replaceElementsIn(op, /*replaceAttrs=*/true,
                                /*replaceLocs=*/false, /*replaceTypes=*/true);
-    if (auto cost = dyn_cast<CostOpInterface>(op))
-      cost.splitStates(number);
+    if (auto cost = dyn_cast<CostOpInterface>(op); cost && !turns.isOne())
+      cost.splitStates(turns);
   });
   return result;
 }
@@ -113,7 +117,7 @@ void MicroBatch::runOnOperation() {
   FailureOr<SymExpr> number = parseCount();
   if (failed(number))
     return signalPassFailure();
-  if (number->isOne())
+  if (number->isOne() && parts == 1)
     return;
   isFound = false;
   for (auto function : module.getOps<func::FuncOp>())
