@@ -14,7 +14,8 @@ fitted to prompts and tokens of OPT 13B, A100);
 mutinifni/splitwise-sim, data/perf_model.csv (prompts of Llama 2 70B with vLLM of 2023, A100; its
 decoding waited for launches); arXiv:2411.01783 (prefill of Llama 3.1 405B, one sequence of 128,000
 tokens, H100-96GB, FP8 in feed-forward only); AMD's page of performance results (vLLM 0.10.2 on eight
-MI300X, seconds of 128 tokens of a prompt and 2,048 that are generated).
+MI300X, seconds of 128 tokens of a prompt and 2,048 that are generated); lmsys.org/blog/2025-05-05-large-scale-ep
+(prompts of DeepSeek-V3 with SGLang and DeepEP on 32 H100).
 """
 import argparse
 import concurrent.futures
@@ -78,6 +79,12 @@ PREFILL = [
 # Ranks of context parallelism, seconds.
 LONG = [(1, 42.010), (2, 21.042), (4, 10.950)]
 
+# Tokens of a prompt, and tokens per second that a node of 8 reads of them, on four nodes of H100 with
+# DeepSeek-V3. Each rank has 16,384 tokens in a step, in two parts by turns; experts are loaded as
+# prompts do it, which estimates do not know.
+EXPERT_PROMPTS = [(1024, 57674), (2048, 54543), (4096, 50302)]
+STEP_TOKENS = 16384
+
 # Requests, seconds of 2,048 tokens of each.
 MI300X = [(1, 15.882), (2, 17.934), (4, 18.487)]
 
@@ -124,6 +131,12 @@ def get_runs():
         yield ("decode llama3.1-70b on 8 MI300X", f"llama3.1-70b-mi300x-{batch}",
                ["llama3.1-70b", "--mode=decode", "--tp=8", f"--batch={batch}", "--kv-len=1152", "--kv-dtype=f8E4M3FN",
                 f"--machine={AMD}"] + FP8, None, 0, seconds / 2048)
+    for prompt, rate in EXPERT_PROMPTS:
+        yield ("prefill deepseek-v3 on 32 H100", f"deepseek-v3-ep32-{prompt}",
+               ["deepseek-v3", "--mode=prefill", "--dp=32", "--ep=32", f"--seq={prompt}",
+                f"--batch={32 * STEP_TOKENS // prompt}", "--overlapped-batches=2", "--redundant-experts=32",
+                "--preset=deepep-normal", f"--machine={H100}", "--fp8", "--weight-dtype=fp8-block"],
+               None, 0, 8 * STEP_TOKENS / rate)
     for cp, seconds in LONG:
         yield ("prefill llama3.1-405b", f"llama3.1-405b-tp8-cp{cp}",
                ["llama3.1-405b", "--mode=prefill", "--tp=8", f"--cp={cp}", "--cp-comm-type=p2p",

@@ -49,7 +49,8 @@ static int64_t getLongestSide(int64_t ranks, int64_t dimensions) {
 
 CollectiveCosts::CollectiveCosts(const Machine &machine, bool hasDirect,
                                  int64_t ranks)
-    : hasDirect(hasDirect) {
+    : hasDirect(hasDirect),
+      exchangeFixed(machine.get("device.exchange.fixed")) {
   for (const NetworkTier &tier : machine.getTiers()) {
     std::string key = "network." + tier.name;
     auto read = [&](StringRef member, double missing) {
@@ -270,6 +271,41 @@ double CollectiveCosts::getCollective(StringRef name, const GroupPlace &place,
     latency = (groups - 1) * tier.latency +
               (ranks - groups) * tiers[outer - 1].latency;
   return std::max(inside, between) + latency;
+}
+
+double CollectiveCosts::getExchange(const GroupPlace &place, double bytes,
+                                    const ExpertChoice *choice) const {
+  const auto ranks = static_cast<double>(place.getRanks());
+  if (ranks <= 1)
+    return 0;
+  const unsigned number = findTier(place);
+  const Tier &tier = tiers[number];
+  // The domain that the tier joins others to, or the only one.
+  const int64_t members =
+      number > 0 ? place.getLocal(*tiers[number - 1].tier->ranks).getRanks()
+                 : place.getRanks();
+  const bool isOne = number == 0 || members <= 1;
+  const Tier &inner = tiers[isOne ? number : number - 1];
+  const double domain = isOne ? ranks : double(members);
+  const double groups = std::ceil(ranks / domain);
+  const double fixed = exchangeFixed.value_or(
+      getSteps(*tier.tier, "all_to_all", isOne ? ranks : groups) *
+      tier.latency);
+  auto send = [&](const Tier &through, int64_t count, double sent) {
+    auto factors = through.factors.find("all_to_all");
+    return sent * getDistance(through, count) *
+           (factors == through.factors.end() ? 1 : factors->second.scalar) /
+           getBandwidth(through, count);
+  };
+  const double here =
+      choice ? choice->getDistinct(ranks) / choice->getDistinct(groups)
+             : domain / ranks;
+  double within = send(inner, static_cast<int64_t>(domain),
+                       bytes * here * (domain - 1) / domain);
+  double between = isOne ? 0
+                         : send(tier, static_cast<int64_t>(groups),
+                                bytes * (ranks - domain) / ranks);
+  return fixed + std::max(within, between);
 }
 
 double CollectiveCosts::getMessage(int64_t from, int64_t to,

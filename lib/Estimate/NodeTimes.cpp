@@ -58,18 +58,23 @@ struct NodeTimes::Facts {
     for (const Kernel &kernel : program.kernels) {
       accumulates |= kernel.accumulates || kernel.op == "accumulate";
       // From tokens, and which experts they choose, to rows of experts.
-      if (execution.exchangeOnce && kernel.op == "dispatch")
+      if (needsChoice(execution) && kernel.op == "dispatch")
         choice.chosen =
             std::max(choice.chosen, double(kernel.sizes.back()) /
                                         double(kernel.sizes.front()));
     }
-    if (execution.exchangeOnce)
+    if (needsChoice(execution))
       for (const Kernel &kernel : program.kernels)
         if (kernel.op == "top_k")
           readRouter(kernel);
     for (const NodeTemplate &node : program.nodes)
       if (node.kernel != kNone)
         countsMasked |= hasMaskedPairs(node, program.kernels[node.kernel]);
+  }
+
+  /// Whether times depend on which experts have copies of one token.
+  static bool needsChoice(const Execution &execution) {
+    return execution.exchangeOnce || execution.forwardedExchange;
   }
 
   /// Forward attention has as many operations as pairs that are counted.
@@ -683,10 +688,17 @@ NodeTime NodeTimes::getCollective(const TraceProgram &program, uint32_t number,
                  (facts.program.grows(number) ? double(growth) : 1.);
   bool isExchange = name == "all_to_all";
   const bool feedsGradients = facts.program.feedsGradients(number);
+  const bool isDirect = isExchange && execution->directExchange &&
+                        facts.program.exchangesRows(number);
   double seconds =
-      costs.getCollective(name, place, bytes,
-                          isExchange ? facts.choice : ExpertChoice()) *
-      slowdown;
+      slowdown *
+      (isDirect ? costs.getExchange(place, bytes,
+                                    execution->forwardedExchange ? &facts.choice
+                                                                 : nullptr)
+                : costs.getCollective(name, place, bytes,
+                                      isExchange && execution->exchangeOnce
+                                          ? facts.choice
+                                          : ExpertChoice()));
   time.isBlocking =
       (execution->blockingKeys && name == "all_gather" &&
        facts.program.feedsAttention(number)) ||

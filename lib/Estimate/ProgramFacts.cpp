@@ -42,9 +42,9 @@ ProgramFacts::ProgramFacts(const TraceProgram &program)
       isVisited(program.bodies.size()), readers(program.numSlots),
       gradientReaders(program.numSlots), addingReaders(program.numSlots),
       attentionReaders(program.numSlots), isReduced(program.numSlots),
-      isCombined(program.numSlots), isConvolved(program.numSlots),
-      isConvolvedGradient(program.numSlots), isForGradient(program.numSlots),
-      isOfParameter(program.numSlots) {
+      isRows(program.numSlots), isCombined(program.numSlots),
+      isConvolved(program.numSlots), isConvolvedGradient(program.numSlots),
+      isForGradient(program.numSlots), isOfParameter(program.numSlots) {
   visitBody(0);
   findParameterSized();
   // What grows is known only when these are.
@@ -60,6 +60,14 @@ ProgramFacts::ProgramFacts(const TraceProgram &program)
       addingReaders[slot.index] += isAccumulate(program, i);
       attentionReaders[slot.index] += isAttention(program, i);
     }
+  for (uint32_t i = 0; i < program.nodes.size(); ++i) {
+    const Program::NodeWiring &wiring = program.wiring[i];
+    StringRef op = getOp(program, i);
+    if (op == "dispatch" || op == "encode_rows")
+      isRows[wiring.outputs.front().slot.index] = true;
+    if (op == "combine" || op == "encode_rows")
+      isRows[wiring.reads.front().index] = true;
+  }
   findConvolutions();
   for (uint32_t i = 0; i < program.nodes.size(); ++i)
     if (reducesGradients(i))
@@ -350,6 +358,15 @@ bool ProgramFacts::feedsGradients(uint32_t node) const {
 
 bool ProgramFacts::feedsAttention(uint32_t node) const {
   return feedsOnly(node, attentionReaders);
+}
+
+bool ProgramFacts::exchangesRows(uint32_t node) const {
+  const Program::NodeWiring &wiring = program.wiring[node];
+  return llvm::any_of(wiring.reads,
+                      [&](Program::Slot slot) { return isRows[slot.index]; }) ||
+         llvm::any_of(wiring.outputs, [&](const Program::Output &output) {
+           return isRows[output.slot.index];
+         });
 }
 
 int64_t ProgramFacts::getStateBytes(uint32_t node) const {

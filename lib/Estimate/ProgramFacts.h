@@ -34,6 +34,8 @@ public:
   bool feedsGradients(uint32_t node) const;
   /// True if all that reads a result of the node is attention.
   bool feedsAttention(uint32_t node) const;
+  /// True if the node reads or makes rows of experts as they are sent.
+  bool exchangesRows(uint32_t node) const;
   /// True if the node adds a bias to rows of experts that are combined next, or
   /// makes the gradient of such a bias.
   bool addsToRows(uint32_t node) const;
@@ -80,6 +82,8 @@ private:
   std::vector<uint32_t> readers, gradientReaders, addingReaders,
       attentionReaders;
   std::vector<bool> isReduced; ///< By slot.
+  /// By slot: rows that are put together for experts, or taken apart.
+  std::vector<bool> isRows;
   /// By slot: rows of experts that are combined, and gradients of those.
   std::vector<bool> isCombined;
   void findCombinedRows();

@@ -72,6 +72,7 @@ static constexpr MachineKey kKeys[] = {
     {"device.scan.*.backward", Dimension::Number, kLeast, kAny},
     {"device.scan.*.step", Dimension::Time, 0, kAny},
     {"device.scan.*.fixed", Dimension::Time, 0, kAny},
+    {"device.exchange.fixed", Dimension::Time, 0, kAny},
     {"host.operation", Dimension::Time, 0, kAny},
     {"host.collective", Dimension::Time, 0, kAny},
     {"host.step", Dimension::Time, 0, kAny},

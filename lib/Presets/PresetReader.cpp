@@ -209,6 +209,8 @@ static void readFields(Fields &fields, Execution &execution) {
   fields.optional("host_operation", execution.hostOperation);
   fields.optional("host_exposed", execution.hostExposed);
   fields.optional("exchange_once", execution.exchangeOnce);
+  fields.optional("direct_exchange", execution.directExchange);
+  fields.optional("forwarded_exchange", execution.forwardedExchange);
   fields.optional("exchange_hidden", execution.exchangeHidden);
   fields.optional("clamp_forward_bytes", execution.clampForwardBytes);
   fields.optional("clamp_backward_bytes", execution.clampBackwardBytes);

@@ -53,6 +53,12 @@ public:
   /// group of ranks that a tier joins, at most.
   double getCollective(llvm::StringRef name, const GroupPlace &place,
                        double bytes, const ExpertChoice &choice = {}) const;
+  /// An exchange of rows of experts by a kernel of its own, which sends within
+  /// a domain and between domains at the same time. With a `choice` a row has
+  /// been sent to a domain once, and is handed on to each rank there that has
+  /// one of the token's experts.
+  double getExchange(const GroupPlace &place, double bytes,
+                     const ExpertChoice *choice) const;
   /// Between two ranks.
   double getMessage(int64_t from, int64_t to, double bytes) const;
   /// The innermost tier that joins the group.
@@ -86,6 +92,7 @@ private:
   double getDirect(const Tier &tier, int64_t ranks, double bytes) const;
 
   bool hasDirect;
+  std::optional<double> exchangeFixed; ///< Of an exchange of nothing.
   std::vector<Tier> tiers;
 };
 

@@ -83,6 +83,12 @@ struct Execution {
   double hostExposed = 0;
   /// A token of several experts of one rank, or of one node, is sent once.
   bool exchangeOnce = false;
+  /// Rows of experts are exchanged by a kernel that sends within a domain and
+  /// between domains at the same time.
+  bool directExchange = false;
+  /// A row that comes to a domain once is handed on to each rank there that has
+  /// one of the token's experts.
+  bool forwardedExchange = false;
   /// Of an all-to-all, what is behind other kernels.
   double exchangeHidden = 0;
   /// Bytes that limiting gate and up of a clamped unit moves for each of their
