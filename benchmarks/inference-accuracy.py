@@ -15,7 +15,8 @@ mutinifni/splitwise-sim, data/perf_model.csv (prompts of Llama 2 70B with vLLM o
 decoding waited for launches); arXiv:2411.01783 (prefill of Llama 3.1 405B, one sequence of 128,000
 tokens, H100-96GB, FP8 in feed-forward only); AMD's page of performance results (vLLM 0.10.2 on eight
 MI300X, seconds of 128 tokens of a prompt and 2,048 that are generated); lmsys.org/blog/2025-05-05-large-scale-ep
-(prompts of DeepSeek-V3 with SGLang and DeepEP on 32 H100).
+(DeepSeek-V3 with SGLang and DeepEP, prompts on 32 H100 and tokens on 72; sizes of steps are those of
+the commands in sgl-project/sglang#6017, from memory).
 """
 import argparse
 import concurrent.futures
@@ -84,6 +85,9 @@ LONG = [(1, 42.010), (2, 21.042), (4, 10.950)]
 # prompts do it, which estimates do not know.
 EXPERT_PROMPTS = [(1024, 57674), (2048, 54543), (4096, 50302)]
 STEP_TOKENS = 16384
+# Requests of a rank, tokens of a prompt and of an answer, and new tokens per second of a node, on nine
+# nodes, likewise.
+EXPERT_TOKENS = [(256, 2000, 100, 22282)]
 
 # Requests, seconds of 2,048 tokens of each.
 MI300X = [(1, 15.882), (2, 17.934), (4, 18.487)]
@@ -137,6 +141,11 @@ def get_runs():
                 f"--batch={32 * STEP_TOKENS // prompt}", "--overlapped-batches=2", "--redundant-experts=32",
                 "--preset=deepep-normal", f"--machine={H100}", "--fp8", "--weight-dtype=fp8-block"],
                None, 0, 8 * STEP_TOKENS / rate)
+    for batch, prompt, answer, rate in EXPERT_TOKENS:
+        yield ("decode deepseek-v3 on 72 H100", f"deepseek-v3-ep72-{batch}x{prompt}",
+               ["deepseek-v3", "--mode=decode", "--dp=72", "--ep=72", f"--kv-len={prompt + answer // 2}",
+                f"--batch={72 * batch}", "--overlapped-batches=2", "--redundant-experts=32", "--preset=deepep",
+                f"--machine={H100}", "--fp8", "--weight-dtype=fp8-block"], None, 0, 8 * batch / rate)
     for cp, seconds in LONG:
         yield ("prefill llama3.1-405b", f"llama3.1-405b-tp8-cp{cp}",
                ["llama3.1-405b", "--mode=prefill", "--tp=8", f"--cp={cp}", "--cp-comm-type=p2p",
