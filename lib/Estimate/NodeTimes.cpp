@@ -143,6 +143,13 @@ double stg::getTransferSeconds(const Machine &machine, double bytes) {
 Expected<NodeTimes> NodeTimes::get(const Machine &machine,
                                    const Execution &execution,
                                    const TraceBundle &programs) {
+  const double cores = machine.get("device.cores").value_or(1);
+  if (execution.exchangeCores > 0 && double(execution.exchangeCores) >= cores)
+    return createStringError(
+        "the preset's kernels that exchange rows of experts take %lld cores "
+        "('exchange_cores'), and machine '%s' has %g; take another preset",
+        static_cast<long long>(execution.exchangeCores),
+        machine.getName().str().c_str(), cores);
   // Without fused attention any kernel that the machine has will do.
   Expected<KernelTimes> kernels = KernelTimes::get(
       machine, execution.scores ? "flash" : execution.attention,
@@ -699,6 +706,7 @@ NodeTime NodeTimes::getCollective(const TraceProgram &program, uint32_t number,
                                       isExchange && execution->exchangeOnce
                                           ? facts.choice
                                           : ExpertChoice()));
+  time.occupiesCores = isDirect && execution->exchangeCores > 0;
   time.isBlocking =
       (execution->blockingKeys && name == "all_gather" &&
        facts.program.feedsAttention(number)) ||

@@ -242,11 +242,29 @@ void ProgramTimes::waitFor(Value value) {
   account(value.cause, begun, value.time);
 }
 
+/// A kernel that takes so long by itself has a part of the cores while
+/// collectives have the others.
+void ProgramTimes::slowDown(Ticks kernel) {
+  const Ticks beside = clock.occupied - clock.compute;
+  if (rules.occupiedShare <= 0 || beside <= 0)
+    return;
+  const double share = rules.occupiedShare;
+  auto slowed = static_cast<Ticks>(std::llround(
+      std::min(double(kernel) * share / (1 - share), double(beside) * share)));
+  if (slowed == 0)
+    return;
+  spending.interference += slowed;
+  record(RecordedEvent::Slowed, kNone, 0, clock.compute,
+         clock.compute + slowed);
+  clock.compute += slowed;
+}
+
 void ProgramTimes::runCompute(uint32_t node) {
   const NodeTime &time = times[node];
   Value input = getInput(node);
   if (!time.isBehind)
     waitFor(input);
+  slowDown(time.time);
   clock.compute += time.time;
   spending.kernels[static_cast<unsigned>(time.kind)] += time.time;
   spending.launch += time.launch;
@@ -300,11 +318,13 @@ bool ProgramTimes::runCollective(uint32_t node) {
     window -= hidden;
     duration -= hidden;
     duration += static_cast<Ticks>(std::llround(rules.interference * hidden));
-  } else {
+  } else if (!time.occupiesCores) {
     spending.background += duration;
   }
   spending.launch += time.launch;
   clock.collective = start + duration;
+  if (time.occupiesCores)
+    clock.occupied = clock.collective;
   // Who waits for it has waited for no longer than the kernels took.
   own = std::min(own + duration, clock.collective - clock.compute);
   lastCollective = {clock.collective, cause, 0, own, before ? before : cause};
@@ -392,7 +412,7 @@ void ProgramTimes::addRelative(Value value, Key &key) const {
 }
 
 ProgramTimes::Key ProgramTimes::getSignature(const LoopFrame &frame) const {
-  Key key = {getRelative({clock.message, 0})};
+  Key key = {getRelative({clock.message, 0}), getRelative({clock.occupied, 0})};
   addRelative(getLastCollective(), key);
   addRelative(getLastLoad(), key);
   addRelative(getLastStore(), key);
@@ -740,7 +760,7 @@ const ProgramTimes::BodyFacts &ProgramTimes::getFacts(uint32_t body) {
 ProgramTimes::Key ProgramTimes::getKey(const Program::Call &call,
                                        const BodyFacts &facts) const {
   Key key = {static_cast<Ticks>(call.body), window,
-             getRelative({clock.message, 0})};
+             getRelative({clock.message, 0}), getRelative({clock.occupied, 0})};
   if (facts.stepLoop != kNone)
     key.push_back(indices[facts.stepLoop]);
   addRelative(getLastCollective(), key);

@@ -227,9 +227,10 @@ void StepSimulation::makeRun(uint32_t index) {
   auto get = [&](StringRef key, double missing) {
     return machine.get(key).value_or(missing);
   };
-  ProgramTimes::Rules rules = {execution.hostExposed,
-                               get("overlap.interference", 0),
-                               get("overlap.data_hidden", 0)};
+  ProgramTimes::Rules rules = {
+      execution.hostExposed, get("overlap.interference", 0),
+      get("overlap.data_hidden", 0),
+      double(execution.exchangeCores) / get("device.cores", 1)};
   ClassRun &run = runs[index];
   run.index = index;
   run.source = &programs.getClasses()[index];

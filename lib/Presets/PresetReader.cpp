@@ -211,6 +211,7 @@ static void readFields(Fields &fields, Execution &execution) {
   fields.optional("exchange_once", execution.exchangeOnce);
   fields.optional("direct_exchange", execution.directExchange);
   fields.optional("forwarded_exchange", execution.forwardedExchange);
+  fields.optional("exchange_cores", execution.exchangeCores);
   fields.optional("exchange_hidden", execution.exchangeHidden);
   fields.optional("clamp_forward_bytes", execution.clampForwardBytes);
   fields.optional("clamp_backward_bytes", execution.clampBackwardBytes);

@@ -56,6 +56,8 @@ struct NodeTime {
   bool isBehind = false;
   /// A collective that kernels wait for as soon as it has begun.
   bool isBlocking = false;
+  /// A collective whose kernel takes cores from kernels beside it.
+  bool occupiesCores = false;
   bool isForward = false;   ///< Its phase is that of forward.
   bool isRecompute = false; ///< It does again what forward has done.
   /// Of products and attention: as the program counts them, and as kernels

@@ -58,10 +58,13 @@ struct Spending {
 /// The state of a rank.
 struct Clock {
   Ticks compute = 0, collective = 0, message = 0, load = 0, store = 0;
+  /// Until then collectives occupy cores.
+  Ticks occupied = 0;
 
   /// Moves all streams.
   void shift(Ticks by) {
-    for (Ticks *stream : {&compute, &collective, &message, &load, &store})
+    for (Ticks *stream :
+         {&compute, &collective, &message, &load, &store, &occupied})
       *stream += by;
   }
 };
@@ -71,6 +74,9 @@ public:
   /// How tasks differ from the sum of their nodes.
   struct Rules {
     double hostExposed = 0, interference = 0, dataHidden = 0;
+    /// The share of a device that collectives which occupy cores take from
+    /// kernels beside them.
+    double occupiedShare = 0;
   };
   /// When a collective starts whose group has ranks of other classes, and which
   /// this rank has reached by that time; nothing while others are not there.
@@ -259,6 +265,7 @@ private:
                                      const Value &last) const;
   bool runNode(uint32_t node);
   void runCompute(uint32_t node);
+  void slowDown(Ticks kernel);
   bool runCollective(uint32_t node);
   void runMessage(uint32_t node);
   void runTransfer(uint32_t node);

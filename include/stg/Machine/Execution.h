@@ -89,6 +89,8 @@ struct Execution {
   /// A row that comes to a domain once is handed on to each rank there that has
   /// one of the token's experts.
   bool forwardedExchange = false;
+  /// Cores that such a kernel takes from kernels beside it.
+  int64_t exchangeCores = 0;
   /// Of an all-to-all, what is behind other kernels.
   double exchangeHidden = 0;
   /// Bytes that limiting gate and up of a clamped unit moves for each of their
