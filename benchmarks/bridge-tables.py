@@ -176,7 +176,7 @@ def main():
     parser.add_argument("--only", default="", help="pattern of the models")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    rows = [row for row in read_rows(options.tables) if re.search(options.only, row["model"])]
+    rows = [row for row in read_rows(options.tables) if re.search(options.only, row["model"] or "")]
     known = [row for row in rows if get_flags(row)]
     accuracy.compare(
         ((" ".join(row[key] for key in ("model", "kind", "release", "System", "#-GPUs", "Precision")), None,

@@ -274,7 +274,8 @@ double CollectiveCosts::getCollective(StringRef name, const GroupPlace &place,
 }
 
 double CollectiveCosts::getExchange(const GroupPlace &place, double bytes,
-                                    const ExpertChoice *choice) const {
+                                    const ExpertChoice *choice,
+                                    bool isOnce) const {
   const auto ranks = static_cast<double>(place.getRanks());
   if (ranks <= 1)
     return 0;
@@ -297,14 +298,20 @@ double CollectiveCosts::getExchange(const GroupPlace &place, double bytes,
            (factors == through.factors.end() ? 1 : factors->second.scalar) /
            getBandwidth(through, count);
   };
-  const double here =
-      choice ? choice->getDistinct(ranks) / choice->getDistinct(groups)
-             : domain / ranks;
-  double within = send(inner, static_cast<int64_t>(domain),
-                       bytes * here * (domain - 1) / domain);
-  double between = isOne ? 0
-                         : send(tier, static_cast<int64_t>(groups),
-                                bytes * (ranks - domain) / ranks);
+  // Parts of what a rank brings, or would bring with a copy for each expert:
+  // those for ranks of the own domain, or of all of them, and for others.
+  double within = domain / ranks, between = 1;
+  if (choice) {
+    within = choice->getDistinct(ranks);
+    between = choice->getDistinct(groups);
+    if (isOnce)
+      bytes /= between;
+  }
+  within = send(inner, static_cast<int64_t>(domain),
+                bytes * within * (domain - 1) / domain);
+  between = isOne ? 0
+                  : send(tier, static_cast<int64_t>(groups),
+                         bytes * between * (ranks - domain) / ranks);
   return fixed + std::max(within, between);
 }
 

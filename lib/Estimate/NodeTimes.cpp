@@ -699,9 +699,10 @@ NodeTime NodeTimes::getCollective(const TraceProgram &program, uint32_t number,
                         facts.program.exchangesRows(number);
   double seconds =
       slowdown *
-      (isDirect ? costs.getExchange(place, bytes,
-                                    execution->forwardedExchange ? &facts.choice
-                                                                 : nullptr)
+      (isDirect ? costs.getExchange(
+                      place, bytes,
+                      Facts::needsChoice(*execution) ? &facts.choice : nullptr,
+                      execution->forwardedExchange)
                 : costs.getCollective(name, place, bytes,
                                       isExchange && execution->exchangeOnce
                                           ? facts.choice

@@ -54,11 +54,12 @@ public:
   double getCollective(llvm::StringRef name, const GroupPlace &place,
                        double bytes, const ExpertChoice &choice = {}) const;
   /// An exchange of rows of experts by a kernel of its own, which sends within
-  /// a domain and between domains at the same time. With a `choice` a row has
-  /// been sent to a domain once, and is handed on to each rank there that has
-  /// one of the token's experts.
+  /// a domain and between domains at the same time. With a `choice` a row is
+  /// sent to a domain once, and handed on to each rank there that has one of
+  /// the token's experts; `bytes` are those of such rows if `isOnce`, or of a
+  /// copy for each expert.
   double getExchange(const GroupPlace &place, double bytes,
-                     const ExpertChoice *choice) const;
+                     const ExpertChoice *choice, bool isOnce) const;
   /// Between two ranks.
   double getMessage(int64_t from, int64_t to, double bytes) const;
   /// The innermost tier that joins the group.
