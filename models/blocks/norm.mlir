@@ -88,6 +88,7 @@ stg.block @after(%x: !stream, %out: !stream) -> !stream {
   stg.option @residual_scaled : bool = false "the output times a constant"
   stg.option @stream_scaled : bool = false "the residual stream times a constant"
   stg.option @element_scaled : bool = false "the output times a learned number for each element"
+  stg.option @stream_element_scaled : bool = false "the residual stream times a learned number for each element"
   stg.option @tanh_gated : bool = false "the output times the tanh of a learned number"
   stg.option @dropout : bool = false "some elements of the output are zero, at random"
   %o = stg.if @placement = "output" | "both" -> !stream {
@@ -131,7 +132,14 @@ stg.block @after(%x: !stream, %out: !stream) -> !stream {
     %m = stg.mul %x, %c <"{part}_stream_scale"> : !stream, !stream
     stg.yield %m : !stream
   } else {
-    stg.yield %x : !stream
+    %u = stg.if @stream_element_scaled -> !stream {
+      %w = stg.param "{part}_stream_element_scale" : !vector
+      %m = stg.mul_along %x, %w {dims = array<i64: 2>} <"{part}_stream_element_scale"> : !stream, !vector
+      stg.yield %m : !stream
+    } else {
+      stg.yield %x : !stream
+    }
+    stg.yield %u : !stream
   }
   %y = stg.add %r, %d <"{part}_residual"> : !stream, !stream
   %z = stg.if @placement = "sum" -> !stream {

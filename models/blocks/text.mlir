@@ -30,6 +30,13 @@ stg.block @token_embedding(%tokens: !ids) -> !stream {
   stg.return %x : !stream
 }
 
+// The same of a table with a row more than there are words, which begins a sequence.
+stg.block @embed_or_begin(%tokens: !ids) -> !stream {
+  %table = stg.param "tok_embeddings" : !stg.tensor<[_ = V + 1, D], bf16>
+  %x = stg.embedding %table, %tokens : !stg.tensor<[_ = V + 1, D], bf16>, !ids
+  stg.return %x : !stream
+}
+
 // What a table of another width gives becomes the residual stream, and the stream such rows.
 stg.block @widen(%e: !stg.tensor<[B, S, DE], bf16>) -> !stream {
   stg.option @bias : bool = false "bias of the projection"

@@ -6,6 +6,7 @@ stg.import "norm.mlir"
 stg.symbol @B "sequences in the global batch"
 stg.symbol @S "frames per sequence"
 stg.symbol @D "hidden size"
+stg.symbol @T = S/8 "frames that are left of S"
 stg.symbol @CS = 512 "channels of the convolutions over samples"
 stg.symbol @PW = 128 "frames of a convolution over frames"
 stg.symbol @PG = 16 "groups of channels of a convolution over frames"
@@ -205,4 +206,22 @@ stg.block @embed_samples_in_three(%samples: !stg.tensor<[B, _ = 384*S + 511, 1],
   %z2 = stg.bias_add %c2, %b2 : !stream, !vector
   %y2 = stg.activation gelu %z2 <"conv2_gelu"> : !stream
   stg.return %y2 : !stream
+}
+
+// Three convolutions of what the encoder gives, with gates, each of which makes one frame of two.
+stg.block @shorten_frames(%x: !stg.tensor<[B, S, D], bf16>) -> !stg.tensor<[B, T, D], bf16> {
+  %y1 = stg.call @gated_half(%x) {T = 4*T, name = "conv1"} : (!stg.tensor<[B, S, D], bf16>) -> !stg.tensor<[B, T = 4*T, D], bf16>
+  %y2 = stg.call @gated_half(%y1) {T = 2*T, name = "conv2"} : (!stg.tensor<[B, T = 4*T, D], bf16>) -> !stg.tensor<[B, T = 2*T, D], bf16>
+  %y3 = stg.call @gated_half(%y2) {name = "conv3"} : (!stg.tensor<[B, T = 2*T, D], bf16>) -> !stg.tensor<[B, T, D], bf16>
+  stg.return %y3 : !stg.tensor<[B, T, D], bf16>
+}
+stg.block @gated_half(%x: !stg.tensor<[B, S, D], bf16>) -> !stg.tensor<[B, T, D], bf16> {
+  stg.option @name : string "before the names of parameters"
+  %w = stg.param "{name}" : !stg.tensor<[3, D, 2*D], bf16>
+  %c = stg.conv %x, %w {strides = array<i64: 2>, padding = array<i64: 1>} <"{name}"> : !stg.tensor<[B, S, D], bf16>, !stg.tensor<[3, D, 2*D], bf16> -> !stg.tensor<[B, T, 2*D], bf16>
+  %p = stg.rearrange "bs(gd)->bsgd" %c <"{name}_halves"> : !stg.tensor<[B, T, 2*D], bf16> -> !stg.tensor<[B, T, 2, D], bf16>
+  %b = stg.param "{name}_bias" : !stg.tensor<[2, D], bf16>
+  %z = stg.bias_add %p, %b : !stg.tensor<[B, T, 2, D], bf16>, !stg.tensor<[2, D], bf16>
+  %y = stg.glu sigmoid %z <"{name}_gate"> : !stg.tensor<[B, T, 2, D], bf16>
+  stg.return %y : !stg.tensor<[B, T, D], bf16>
 }

@@ -910,6 +910,32 @@ def bailing_moe(c):
                   c["num_experts_per_tok"], width, shared * width, correction=is_second)
 
 
+def sarvam_moe(c):
+    """Ling 2 with names of its own; the class of transformers has one flag for all biases."""
+    is_published = (c.get("architectures") or [""])[0].startswith("SarvamMoE")
+    c = {"hidden_size": 4096, "num_hidden_layers": 19, "num_attention_heads": 16 if is_published else 64, "intermediate_size": 8192, "vocab_size": 262144} | c
+    D, H, bias, width = c["hidden_size"], c["num_attention_heads"], c.get("attention_bias", False), c.get("moe_intermediate_size", 1024)
+    E = c.get("head_dim", 256 if is_published else None) or D // H
+    attention = grouped_attention(D, H, c.get("num_key_value_heads", 4), E, c.get("use_qkv_bias", bias), c.get("use_bias", bias), c.get("use_qk_norm", True))
+    return routed(c, attention, dense_first(c, "first_k_dense_replace", 1), c.get("num_experts", 128), c.get("num_experts_per_tok", 6), width,
+                  c.get("num_shared_experts", 1) * width)
+
+
+def sarvam_mla(c):
+    """DeepSeek 3 with other defaults."""
+    return deepseek_v3({"hidden_size": 4096, "intermediate_size": 16384, "moe_intermediate_size": 2048, "num_hidden_layers": 32, "num_attention_heads": 64, "vocab_size": 262144,
+                        "n_routed_experts": c.get("num_experts", 128), "n_shared_experts": c.get("num_shared_experts", 1), "num_experts_per_tok": 8, "first_k_dense_replace": 1} | c)
+
+
+def doge(c):
+    """Llama with norms of heads, what values say of each key head, and two vectors for the residual stream."""
+    c = {"hidden_size": 1024, "intermediate_size": 2048, "num_hidden_layers": 32, "num_attention_heads": 8, "vocab_size": 32768} | c
+    D, H, bias = c["hidden_size"], c["num_attention_heads"], c.get("attention_bias", False)
+    E, K = first(c, "head_dim", default=D // H), first(c, "num_key_value_heads", default=H)
+    total, _, table = rms_decoder(c, K, E, c.get("tie_word_embeddings", False), qkv_bias=bias, o_bias=bias, head_norms=True)
+    return dense(total + c["num_hidden_layers"] * (linear(K * E, K, bias) + K + 2 * D), table)
+
+
 def exaone_moe(c):
     D, H, width = c["hidden_size"], c["num_attention_heads"], c.get("moe_intermediate_size", 1024)
     E, K = first(c, "head_dim", default=D // H), first(c, "num_key_value_heads", default=32)
@@ -1455,6 +1481,7 @@ FAMILIES = {
     "step3p5": step3p5,
     "kimi_linear": kimi_linear, "longcat_flash": longcat_flash,
     "apertus": apertus, "bitnet": bitnet, "dbrx": dbrx, "minimax": minimax, "olmo_hybrid": olmo_hybrid,
+    "sarvam_moe": sarvam_moe, "sarvam_mla": sarvam_mla, "doge": doge,
     "afmoe": afmoe, "bailing_moe": bailing_moe, "biogpt": biogpt, "cwm": mistral,
     "exaone_moe": exaone_moe, "glm4_moe_lite": glm4_moe_lite, "glm_moe_dsa": glm_moe_dsa, "hunyuan_v1_moe": hunyuan_v1_moe,
     "ministral": mistral, "ministral3": ministral3, "persimmon": persimmon, "solar_open": solar_open,

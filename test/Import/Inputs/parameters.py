@@ -11,7 +11,7 @@ from pathlib import Path
 import closed_forms
 import compiling
 
-RUNS = 240
+RUNS = 246
 ACTIVATIONS = ["silu", "gelu_new", "gelu_pytorch_tanh"]
 
 
@@ -733,6 +733,25 @@ def draw_bailing_moe(draw):
         {"architectures": ["BailingMoeForCausalLM"], "norm_topk_prob": draw.random() < 0.5},
         {"architectures": ["BailingMoeV2ForCausalLM"], "n_group": 2, "topk_group": draw.choice([1, 2]),
          "partial_rotary_factor": 0.5}])
+
+
+def draw_sarvam_moe(draw):
+    sizes = draw_routed(draw)
+    del sizes["mlp_layer_types"]
+    flags = {"use_bias": draw.random() < 0.5, "use_qkv_bias": draw.random() < 0.5, "use_qk_norm": draw.random() < 0.5}
+    return sizes | {"head_dim": draw.choice([8, 24]), "n_group": 2, "topk_group": draw.choice([1, 2])} | draw.choice([
+        {"architectures": ["SarvamMoEForCausalLM"]} | flags,
+        {"architectures": ["SarvamMoeForCausalLM"], "attention_bias": draw.random() < 0.5, "norm_topk_prob": draw.random() < 0.5}])
+
+
+def draw_sarvam_mla(draw):
+    sizes = draw_deepseek_v2(draw)
+    del sizes["moe_layer_freq"]
+    return sizes | {"n_group": 2, "topk_group": draw.choice([1, 2]), "num_experts": sizes.pop("n_routed_experts"), "num_shared_experts": sizes.pop("n_shared_experts")}
+
+
+def draw_doge(draw):
+    return draw_llama(draw) | {"attention_bias": draw.random() < 0.5}
 
 
 def draw_exaone_moe(draw):

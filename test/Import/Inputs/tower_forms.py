@@ -322,6 +322,22 @@ def bart(c):
     return sequences(c, rows, has_tables, kind not in ("bart", "plbart"))
 
 
+def pegasus_x(c):
+    """PEGASUS without biases of attention; an encoder's layer has a norm more, of tokens that see all, of which there is a table."""
+    c = {"model_type": "m2m_100", "d_model": 1024, "vocab_size": 96103, "encoder_layers": 16, "decoder_layers": 16, "encoder_ffn_dim": 4096, "decoder_ffn_dim": 4096} | c
+    D, layers = c["d_model"], c["encoder_layers"]
+    return sequences(c, 0, False, True) + layers * norm(D) + c.get("num_global_tokens", 32) * D - 4 * D * (layers + 2 * c["decoder_layers"])
+
+
+def speech_encoder_decoder(c):
+    """wav2vec 2.0, three convolutions with gates, a matrix where widths differ, and the decoder of mBART."""
+    sound, text = c["encoder"], {"d_model": 1024, "decoder_layers": 12, "decoder_ffn_dim": 4096, "vocab_size": 50265, "max_position_embeddings": 1024} | c["decoder"]
+    C, D, F = sound.get("hidden_size", 768), text["d_model"], text["decoder_ffn_dim"]
+    total = wav2vec2({"architectures": ["Wav2Vec2Model"]} | sound) + (3 * linear(3 * C, 2 * C) if sound.get("add_adapter") else 0)
+    total += (linear(C, D) if C != D else 0) + text["vocab_size"] * D * (1 if text.get("tie_word_embeddings", True) else 2)
+    return total + (text["max_position_embeddings"] + 2) * D + 2 * norm(D) + text["decoder_layers"] * (8 * linear(D, D) + linear(D, F) + linear(F, D) + 3 * norm(D))
+
+
 def whisper(c):
     D, M = c.get("d_model", 384), c.get("num_mel_bins", 80)
     attention = 4 * D * D + 3 * D + norm(D)
@@ -2490,6 +2506,8 @@ def moshi(c):
         H = p["num_attention_heads"]
         return llama_layer(p["hidden_size"], p["ffn_dim"] // 2, H, p.get("num_key_value_heads") or H, p.get("head_dim") or p["hidden_size"] // H)
 
+    if c.get("architectures", ["MoshiForConditionalGeneration"])[0] != "MoshiForConditionalGeneration":
+        return (V + 1) * D + c["num_hidden_layers"] * layer(c) + D + (V * D if kind_of(c) == "ForCausalLM" else 0)
     whole = (V + 1 + 2 * N * (C + 1)) * D + c["num_hidden_layers"] * layer(c) + D + V * D
     return whole + (V + 1 + (N - 1) * (C + 1)) * W + N * D * W + d["num_hidden_layers"] * (N * (layer(d) - 2 * W) + 2 * W) + N * W * C
 
@@ -2782,6 +2800,7 @@ FAMILIES = {
     "aimv2_vision_model": aimv2,
     "longt5": longt5,
     "granite4_vision": granite4_vision,
+    "pegasus_x": pegasus_x, "speech-encoder-decoder": speech_encoder_decoder,
     "speecht5": speecht5, "dia": dia, "kyutai_speech_to_text": kyutai, "musicgen": musicgen_whole, "musicgen_melody": musicgen_melody, "moshi": moshi, "timesfm": timesfm, "nystromformer": nystromformer, "bros": bros, "sew": sew, "sew-d": sew, "time_series_transformer": time_series, "patchtst": patchtst,
     "bigbird_pegasus": bigbird_pegasus, "lxmert": lxmert, "vision-text-dual-encoder": dual_encoder, "convbert": convbert, "canine": canine,
     "csm": csm,

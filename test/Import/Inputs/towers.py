@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 454
+RUNS = 460
 
 
 def draw_encoder(draw):
@@ -249,6 +249,18 @@ def draw_bart(draw):
 def of_texts(draw, prefix):
     """A decoder that writes, or one whose last token says a class."""
     return of_kind(draw, prefix, "ForConditionalGeneration", "ForSequenceClassification") | labels(draw)
+
+
+def draw_pegasus_x(draw):
+    return draw_bart(draw) | {"block_size": draw.choice([2, 4]), "num_global_tokens": draw.randint(1, 5), "stagger_local_blocks": draw.random() < 0.7}
+
+
+def draw_speech_encoder_decoder(draw):
+    sound, text = draw_wav2vec2(draw), draw_bart(draw)
+    for key in ("architectures", "id2label", "num_labels"):
+        sound.pop(key, None)
+    text = {key: text[key] for key in ("d_model", "decoder_layers", "decoder_attention_heads", "decoder_ffn_dim", "vocab_size", "max_position_embeddings", "tie_word_embeddings", "scale_embedding")}
+    return {"encoder": {"model_type": "wav2vec2", "add_adapter": draw.random() < 0.5} | sound, "decoder": {"model_type": "mbart"} | text}
 
 
 def draw_led(draw):
@@ -1847,6 +1859,12 @@ def draw_moshi(draw):
         "num_attention_heads": 2 * heads, "num_key_value_heads": draw.choice([None, heads]), "head_dim": draw.choice([None, 8])}}
 
 
+def draw_moshi_text(draw):
+    sizes = draw_text(draw)
+    sizes["ffn_dim"] = 2 * sizes.pop("intermediate_size")
+    return sizes | of_kind(draw, "Moshi", "ForCausalLM", "Model") | {"num_codebooks": 4, "sliding_window": draw.choice([4, 400])}
+
+
 def draw_granite4_vision(draw):
     text, side, layers = draw_text(draw) | {"num_hidden_layers": 9, "residual_multiplier": draw.choice([1, 0.22])}, draw.choice([1, 2, 4]), sorted(draw.sample(range(1, 7), 3))
     tower, heads = draw_square_tower(draw, 2 * side * draw.randint(1, 2)) | {"model_type": "siglip_vision_model", "num_hidden_layers": 7}, draw.choice([1, 2])
@@ -1930,7 +1948,7 @@ DRAWS = {
     "aimv2_vision_model": draw_aimv2,
     "longt5": draw_longt5,
     "granite4_vision": draw_granite4_vision,
-    "speecht5": lambda draw: (draw_text_to_speech if draw.random() < 0.5 else draw_speecht5)(draw), "dia": draw_dia, "kyutai_speech_to_text": draw_kyutai, "musicgen": draw_musicgen_whole, "musicgen_melody": draw_musicgen_melody, "moshi": draw_moshi,
+    "speecht5": lambda draw: (draw_text_to_speech if draw.random() < 0.5 else draw_speecht5)(draw), "dia": draw_dia, "kyutai_speech_to_text": draw_kyutai, "musicgen": draw_musicgen_whole, "musicgen_melody": draw_musicgen_melody, "moshi": lambda draw: (draw_moshi_text if draw.random() < 0.5 else draw_moshi)(draw),
     "csm": draw_csm,
     "seamless_m4t": lambda draw: draw_seamless(draw, "SeamlessM4T", ["relative", "rotary"]), "seamless_m4t_v2": draw_seamless_v2,
     "kosmos-2": draw_kosmos2, "luke": draw_luke, "tapas": draw_tapas, "clipseg": draw_clipseg, "sam": draw_sam,
@@ -1957,6 +1975,7 @@ DRAWS = {
     # Two sequences.
     "bart": draw_bart, "blenderbot": draw_bart, "blenderbot-small": draw_bart, "m2m_100": draw_bart,
     "marian": draw_bart, "mbart": lambda draw: draw_bart(draw) | of_texts(draw, "MBart"), "mt5": lambda draw: with_heads(draw, draw_t5(draw), "MT5"), "pegasus": draw_bart, "plbart": lambda draw: draw_bart(draw) | of_texts(draw, "PLBart"), "t5": lambda draw: draw_chronos_bolt(draw) if draw.random() < 0.5 else with_heads(draw, draw_t5(draw), "T5"), "timesfm": draw_timesfm, "nystromformer": draw_nystromformer, "bros": draw_bros, "sew": draw_sew, "sew-d": draw_sew_d, "time_series_transformer": draw_time_series, "patchtst": draw_patchtst, "bigbird_pegasus": draw_bigbird_pegasus, "lxmert": draw_lxmert, "vision-text-dual-encoder": draw_dual_encoder, "convbert": draw_convbert, "canine": draw_canine,
+    "pegasus_x": draw_pegasus_x, "speech-encoder-decoder": draw_speech_encoder_decoder,
     "umt5": lambda draw: with_heads(draw, draw_t5(draw), "UMT5"), "whisper": draw_whisper,
     "vision-encoder-decoder": draw_before_text, "encoder-decoder": draw_encoder_decoder, "decision_transformer": draw_decision_transformer, "moonshine": draw_moonshine, "musicgen_decoder": draw_musicgen, "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
     # Images and sound.
