@@ -705,6 +705,12 @@ CONFIGS = {
     "pegasus_x": SEQUENCES | {"block_size": 8, "num_global_tokens": 4},
     "speech-encoder-decoder": {"encoder": {"model_type": "wav2vec2", "add_adapter": True} | SOUND | {"num_hidden_layers": 4},
                                "decoder": {"model_type": "mbart", "d_model": 64, "decoder_layers": 4, "decoder_attention_heads": 8, "decoder_ffn_dim": 96, "vocab_size": 128, "max_position_embeddings": 32}},
+    "step3_text": {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 8, "num_attention_heads": 8, "head_dim": 8, "share_q_dim": 24, "vocab_size": 128, "max_position_embeddings": 32,
+                   "moe_num_experts": 8, "moe_top_k": 2, "moe_intermediate_size": 32, "share_expert_dim": 32, "moe_layers_enum": [2, 3, 4, 5, 6, 7]},
+    "apriel_hybrid_ssm": decoder(sliding_window=None, hybrid_block_layout=["t", "m2"] * 4, ssm_cfg={"d_state": 8, "d_inner": 128, "d_xb": 64}),
+    "funnel": {"architectures": ["FunnelForMaskedLM"], "d_model": 64, "n_head": 8, "d_head": 8, "d_inner": 96, "vocab_size": 128, "block_sizes": [2, 3, 3], "block_repeats": [1, 2, 1]},
+    "xclip": {"projection_dim": 32, "prompt_layers": 4, "text_config": ENCODER | {"num_hidden_layers": 4, "vocab_size": 128, "max_position_embeddings": 32},
+              "vision_config": ENCODER | {"image_size": 32, "patch_size": 8, "num_frames": 4, "mit_hidden_size": 32, "mit_intermediate_size": 48, "mit_num_hidden_layers": 4}},
     "bert_sentences": ENCODER | {"model_type": "bert", "architectures": ["BertForNextSentencePrediction"], "vocab_size": 128, "max_position_embeddings": 32},
     "roberta_decoder": ENCODER | {"model_type": "roberta", "architectures": ["RobertaForCausalLM"], "is_decoder": True, "vocab_size": 128, "max_position_embeddings": 34},
     "wav2vec2_codebook": {"model_type": "wav2vec2", "architectures": ["Wav2Vec2ForPreTraining"], "num_codevectors_per_group": 8, "codevector_dim": 16, "proj_codevector_dim": 16, "num_negatives": 4} | SOUND,
@@ -758,13 +764,13 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "exaone4_5", "glm_ocr", "hunyuan_vl", "qwen3_asr", "dots_ocr", "phi3_v", "glmasr", "lighton_ocr", "internvl_chat_phi3", "llava_next_qwen2", "mistral3_qwen3", "paligemma_gemma2", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
               "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech",
               "big_bird", "clap", "detr", "lilt", "muse_glimmer", "owlv2", "owlvit", "pvt_v2", "table-transformer", "timesformer", "xlnet",
-              "pegasus_x", "speech-encoder-decoder", "doge", "bros", "nystromformer", "musicgen_melody", "time_series_transformer", "patchtst", "sew", "sew-d", "bigbird_pegasus", "lxmert", "vision-text-dual-encoder", "convbert", "canine", "timesfm", "chronos_bolt", "bert_sentences", "roberta_decoder", "speecht5_tts", "dia", "musicgen", "wav2vec2_codebook", "wavlm_voices", "kosmos-2", "blip_questions", "decision_transformer", "vision_encoder_decoder_gpt2", "vision_encoder_decoder_deit", "donut", "encoder-decoder", "siglip_classifier", "siglip2_classifier", "clip_classifier", "metaclip_2_classifier", "whisper_classifier", "ibert", "kosmos-2.5", "clipseg", "csm", "granite4_vision", "hiera", "mlcd_vision_model", "pix2struct", "splinter", "vjepa2", "longt5", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
+              "pegasus_x", "speech-encoder-decoder", "doge", "funnel", "xclip", "bros", "nystromformer", "musicgen_melody", "time_series_transformer", "patchtst", "sew", "sew-d", "bigbird_pegasus", "lxmert", "vision-text-dual-encoder", "convbert", "canine", "timesfm", "chronos_bolt", "bert_sentences", "roberta_decoder", "speecht5_tts", "dia", "musicgen", "wav2vec2_codebook", "wavlm_voices", "kosmos-2", "blip_questions", "decision_transformer", "vision_encoder_decoder_gpt2", "vision_encoder_decoder_deit", "donut", "encoder-decoder", "siglip_classifier", "siglip2_classifier", "clip_classifier", "metaclip_2_classifier", "whisper_classifier", "ibert", "kosmos-2.5", "clipseg", "csm", "granite4_vision", "hiera", "mlcd_vision_model", "pix2struct", "splinter", "vjepa2", "longt5", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
 # Samples are compared with those that a rank has at a time.
-PAIRS = ("vision-text-dual-encoder", "clip", "siglip", "siglip2", "altclip", "chinese_clip", "clap")
+PAIRS = ("xclip", "vision-text-dual-encoder", "clip", "siglip", "siglip2", "altclip", "chinese_clip", "clap")
 # What is made of parameters alone, such as heads of relative positions, or of a condition of the whole batch, each rank makes for
 # what it has at a time.
-OF_PARAMETERS = ("deberta", "deberta-v2", "parakeet_ctc", "swinv2", "voxtral_realtime", "wav2vec2-conformer", "xlnet", "MochiTransformer3DModel")
-OF_PARAMETERS = ("sew-d", "deberta", "deberta-v2", "parakeet_ctc", "swinv2", "voxtral_realtime", "wav2vec2-conformer", "xlnet")
+OF_PARAMETERS = ("funnel", "deberta", "deberta-v2", "parakeet_ctc", "swinv2", "voxtral_realtime", "wav2vec2-conformer", "xlnet", "MochiTransformer3DModel")
+OF_PARAMETERS = ("funnel", "sew-d", "deberta", "deberta-v2", "parakeet_ctc", "swinv2", "voxtral_realtime", "wav2vec2-conformer", "xlnet")
 # The first layer reads zeros, whose gradient nothing needs: where the layer is replayed, it is made.
 FROM_ZEROS = ("detr",)
 BATCH = 16

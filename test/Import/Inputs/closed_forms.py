@@ -622,8 +622,9 @@ def smollm3(c):
 
 
 def seed_oss(c):
+    """Heads of 128 where nothing is said, and a part of the width where null is."""
     return rms_decoder(c, first(c, "num_key_value_heads", default=8),
-                       first(c, "head_dim", default=128), c.get("tie_word_embeddings", False),
+                       c.get("head_dim", 128) or c["hidden_size"] // c["num_attention_heads"], c.get("tie_word_embeddings", False),
                        qkv_bias=c.get("attention_bias", True),
                        o_bias=c.get("attention_out_bias", False))
 
@@ -934,6 +935,29 @@ def doge(c):
     E, K = first(c, "head_dim", default=D // H), first(c, "num_key_value_heads", default=H)
     total, _, table = rms_decoder(c, K, E, c.get("tie_word_embeddings", False), qkv_bias=bias, o_bias=bias, head_norms=True)
     return dense(total + c["num_hidden_layers"] * (linear(K * E, K, bias) + K + 2 * D), table)
+
+
+def step3_text(c):
+    """Queries of all heads are made of one normalized vector; one head of keys and values; experts in the layers that are listed."""
+    c = {"hidden_size": 7168, "num_hidden_layers": 61, "num_attention_heads": 64, "intermediate_size": 18432, "vocab_size": 128815} | c
+    D, H, E, Q = c["hidden_size"], c["num_attention_heads"], c.get("head_dim", 256), c.get("share_q_dim", 2048)
+    attention = D * Q + Q + Q * H * E + 2 * D * E + H * E * D
+    listed = c.get("moe_layers_enum", range(4, 60))
+    return routed(c, attention, [layer not in listed for layer in range(c["num_hidden_layers"])], c.get("moe_num_experts", 48), c.get("moe_top_k", 3),
+                  c.get("moe_intermediate_size", 5120), c.get("share_expert_dim", 5120), correction=False)
+
+
+def apriel_hybrid_ssm(c):
+    """Mistral's layers, or a scan whose heads have as many channels as states; what it reads and writes is of fewer heads."""
+    D, F, V, H, s = c["hidden_size"], c["intermediate_size"], c["vocab_size"], c["num_attention_heads"], c["ssm_cfg"]
+    K, E = first(c, "num_key_value_heads", default=H), first(c, "head_dim", default=D // H)
+    C, X, N, bias = s["d_inner"], first(s, "d_xb", default=D), s["d_state"], s.get("bias", False)
+    R = -(-D // 16) if s.get("dt_rank", "auto") == "auto" else s["dt_rank"]
+    taps = (s.get("d_conv", 4) + (1 if s.get("conv_bias", True) else 0)) * (C if s.get("repeat_kv_before_conv", True) else X)
+    scan = linear(D, 2 * C + 2 * X, bias) + linear(D, R, bias) + linear(R, C, True) + taps + C * N + C + linear(C, D, bias)
+    layers = sum(scan if kind == "m2" else grouped_attention(D, H, K, E) for kind in c["hybrid_block_layout"])
+    layers += c["num_hidden_layers"] * (2 * D + gated(D, F))
+    return dense(layers + D + V * D * (1 if c.get("tie_word_embeddings", False) else 2), V * D)
 
 
 def exaone_moe(c):
@@ -1481,6 +1505,7 @@ FAMILIES = {
     "step3p5": step3p5,
     "kimi_linear": kimi_linear, "longcat_flash": longcat_flash,
     "apertus": apertus, "bitnet": bitnet, "dbrx": dbrx, "minimax": minimax, "olmo_hybrid": olmo_hybrid,
+    "step3_text": step3_text, "apriel_hybrid_ssm": apriel_hybrid_ssm,
     "sarvam_moe": sarvam_moe, "sarvam_mla": sarvam_mla, "doge": doge,
     "afmoe": afmoe, "bailing_moe": bailing_moe, "biogpt": biogpt, "cwm": mistral,
     "exaone_moe": exaone_moe, "glm4_moe_lite": glm4_moe_lite, "glm_moe_dsa": glm_moe_dsa, "hunyuan_v1_moe": hunyuan_v1_moe,

@@ -11,7 +11,7 @@ from pathlib import Path
 import closed_forms
 import compiling
 
-RUNS = 246
+RUNS = 250
 ACTIVATIONS = ["silu", "gelu_new", "gelu_pytorch_tanh"]
 
 
@@ -750,6 +750,23 @@ def draw_sarvam_mla(draw):
     return sizes | {"n_group": 2, "topk_group": draw.choice([1, 2]), "num_experts": sizes.pop("n_routed_experts"), "num_shared_experts": sizes.pop("n_shared_experts")}
 
 
+def draw_step3_text(draw):
+    sizes = draw_qwen2(draw)
+    del sizes["num_key_value_heads"]
+    layers = sizes["num_hidden_layers"]
+    return sizes | {"head_dim": draw.choice([8, 24]), "share_q_dim": draw.choice([12, 20]), "moe_num_experts": draw.choice([4, 8]), "moe_top_k": draw.choice([1, 2]),
+                    "moe_intermediate_size": 20, "share_expert_dim": draw.choice([8, 20]), "norm_expert_weight": draw.random() < 0.5,
+                    "moe_layers_enum": sorted(draw.sample(range(layers), draw.randint(1, layers)))}
+
+
+def draw_apriel_hybrid_ssm(draw):
+    sizes = draw_qwen2(draw)
+    states, groups, kinds = draw.choice([4, 8]), draw.choice([1, 2]), [draw.choice(["t", "m2"]) for _ in range(sizes["num_hidden_layers"])]
+    return sizes | {"sliding_window": draw.choice([None, 7]), "hybrid_block_layout": kinds, "ssm_cfg": {
+        "d_state": states, "d_xb": groups * states, "d_inner": draw.choice([1, 3]) * groups * states, "dt_rank": draw.choice(["auto", 5]), "bias": draw.random() < 0.5,
+        "conv_bias": draw.random() < 0.5, "d_conv": draw.choice([2, 4]), "repeat_kv_before_conv": draw.random() < 0.5}}
+
+
 def draw_doge(draw):
     return draw_llama(draw) | {"attention_bias": draw.random() < 0.5}
 
@@ -916,7 +933,7 @@ def draw_nemotron_nas(draw):
         return {name: draw.choice(values)} | ({kind: True} if kind != "own" else draw.choice([{}, {"no_op": False}]))
     groups = [group for group in range(1, H + 1) if H % group == 0]
     return sizes | {"intermediate_size": None, "num_key_value_heads": None, "block_configs": [
-        {"attention": part("n_heads_in_group", groups), "ffn": part("ffn_mult", [0.1, 0.5, 1.3125, 5.25, 30])}
+        {"attention": part("n_heads_in_group", groups), "ffn": part("ffn_mult", [0.2, 0.5, 1.3125, 5.25, 30])}
         for _ in range(sizes["num_hidden_layers"])]}
 
 

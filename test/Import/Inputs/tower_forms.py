@@ -322,6 +322,32 @@ def bart(c):
     return sequences(c, rows, has_tables, kind not in ("bart", "plbart"))
 
 
+def xclip(c):
+    """CLIP with messages of frames in each layer of the tower, layers of frames, and layers that say texts again."""
+    t = {"hidden_size": 512, "intermediate_size": 2048, "num_hidden_layers": 12, "vocab_size": 49408, "max_position_embeddings": 77} | (c.get("text_config") or {})
+    v = {"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "num_channels": 3, "image_size": 224, "patch_size": 32, "num_frames": 8, "mit_intermediate_size": 2048,
+         "mit_num_hidden_layers": 1} | (c.get("vision_config") or {})
+    T, D, P = t["hidden_size"], v["hidden_size"], c.get("projection_dim", 512)
+    patches = (v["image_size"] // v["patch_size"]) ** 2
+    texts = (t["vocab_size"] + t["max_position_embeddings"]) * T + t["num_hidden_layers"] * block(T, t["intermediate_size"]) + norm(T) + T * P
+    frames = v["num_channels"] * v["patch_size"] ** 2 * D + (patches + 2) * D + 2 * norm(D) + D * P
+    frames += v["num_hidden_layers"] * (block(D, v["intermediate_size"]) + 5 * linear(D, D) + norm(D))
+    steps = v["num_frames"] * P + v["mit_num_hidden_layers"] * block(P, v["mit_intermediate_size"])
+    prompts = norm(D) + D * P + norm(P) + P + c.get("prompt_layers", 2) * (3 * P * P + linear(P, P) + 2 * norm(P) + linear(P, 4 * P) + linear(4 * P, P))
+    return texts + frames + steps + prompts + 1
+
+
+def funnel(c):
+    """XLNet's layers with biases of keys and values; those that are repeated have parameters once; a decoder of two layers."""
+    c = {"d_model": 768, "n_head": 12, "d_head": 64, "d_inner": 3072, "vocab_size": 30522, "block_sizes": [4, 4, 4], "num_decoder_layers": 2} | c
+    D, W, F, V, kind = c["d_model"], c["n_head"] * c["d_head"], c["d_inner"], c["vocab_size"], kind_of(c)
+    name = (c.get("architectures") or ["FunnelModel"])[0]
+    layer = 2 * D * W + 2 * linear(D, W) + 5 * W + linear(W, D) + linear(D, F) + linear(F, D) + 2 * norm(D)
+    layers = sum(c["block_sizes"]) + (0 if name in ("FunnelBaseModel", "FunnelForSequenceClassification") else c["num_decoder_layers"])
+    head = {"ForMaskedLM": V + (0 if c.get("tie_word_embeddings", True) else V * D), "ForSequenceClassification": linear(D, D) + linear(D, classes(c))}.get(kind, of_tokens(D, c))
+    return V * D + norm(D) + layers * layer + head
+
+
 def pegasus_x(c):
     """PEGASUS without biases of attention; an encoder's layer has a norm more, of tokens that see all, of which there is a table."""
     c = {"model_type": "m2m_100", "d_model": 1024, "vocab_size": 96103, "encoder_layers": 16, "decoder_layers": 16, "encoder_ffn_dim": 4096, "decoder_ffn_dim": 4096} | c
@@ -2800,7 +2826,7 @@ FAMILIES = {
     "aimv2_vision_model": aimv2,
     "longt5": longt5,
     "granite4_vision": granite4_vision,
-    "pegasus_x": pegasus_x, "speech-encoder-decoder": speech_encoder_decoder,
+    "xclip": xclip, "funnel": funnel, "pegasus_x": pegasus_x, "speech-encoder-decoder": speech_encoder_decoder,
     "speecht5": speecht5, "dia": dia, "kyutai_speech_to_text": kyutai, "musicgen": musicgen_whole, "musicgen_melody": musicgen_melody, "moshi": moshi, "timesfm": timesfm, "nystromformer": nystromformer, "bros": bros, "sew": sew, "sew-d": sew, "time_series_transformer": time_series, "patchtst": patchtst,
     "bigbird_pegasus": bigbird_pegasus, "lxmert": lxmert, "vision-text-dual-encoder": dual_encoder, "convbert": convbert, "canine": canine,
     "csm": csm,

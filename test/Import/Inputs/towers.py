@@ -14,7 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 460
+RUNS = 466
 
 
 def draw_encoder(draw):
@@ -249,6 +249,23 @@ def draw_bart(draw):
 def of_texts(draw, prefix):
     """A decoder that writes, or one whose last token says a class."""
     return of_kind(draw, prefix, "ForConditionalGeneration", "ForSequenceClassification") | labels(draw)
+
+
+def draw_xclip(draw):
+    text, tower, heads, P = draw_encoder(draw), draw_encoder(draw), draw.choice([1, 2]), draw.choice([8, 16])
+    for key in ("vocab_size", "max_position_embeddings"):
+        del tower[key]
+    return {"projection_dim": P, "prompt_layers": draw.randint(1, 3), "prompt_num_attention_heads": heads, "text_config": text, "vision_config": tower | {
+        "image_size": 8 * draw.randint(1, 3), "patch_size": draw.choice([4, 8]), "num_frames": draw.randint(1, 4), "mit_hidden_size": P, "mit_intermediate_size": draw.randint(3, 99),
+        "mit_num_hidden_layers": draw.randint(1, 3), "mit_num_attention_heads": draw.choice([1, 2, 4])}}
+
+
+def draw_funnel(draw):
+    H = draw.choice([1, 2, 3])
+    return labels(draw) | of_kind(draw, "Funnel", "Model", "BaseModel", "ForMaskedLM", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering") | {
+        "d_model": 8 * H, "n_head": H, "d_head": draw.choice([8, 12]), "d_inner": draw.randint(3, 99), "vocab_size": draw.randint(100, 999), "num_decoder_layers": draw.randint(1, 3),
+        "block_sizes": [draw.randint(1, 4), draw.randint(2, 4), draw.randint(2, 4)], "block_repeats": draw.choice([None, [1, 1, 1], [1, 2, 2], [1, 1, 2]]),
+        "tie_word_embeddings": draw.random() < 0.5}
 
 
 def draw_pegasus_x(draw):
@@ -1975,7 +1992,7 @@ DRAWS = {
     # Two sequences.
     "bart": draw_bart, "blenderbot": draw_bart, "blenderbot-small": draw_bart, "m2m_100": draw_bart,
     "marian": draw_bart, "mbart": lambda draw: draw_bart(draw) | of_texts(draw, "MBart"), "mt5": lambda draw: with_heads(draw, draw_t5(draw), "MT5"), "pegasus": draw_bart, "plbart": lambda draw: draw_bart(draw) | of_texts(draw, "PLBart"), "t5": lambda draw: draw_chronos_bolt(draw) if draw.random() < 0.5 else with_heads(draw, draw_t5(draw), "T5"), "timesfm": draw_timesfm, "nystromformer": draw_nystromformer, "bros": draw_bros, "sew": draw_sew, "sew-d": draw_sew_d, "time_series_transformer": draw_time_series, "patchtst": draw_patchtst, "bigbird_pegasus": draw_bigbird_pegasus, "lxmert": draw_lxmert, "vision-text-dual-encoder": draw_dual_encoder, "convbert": draw_convbert, "canine": draw_canine,
-    "pegasus_x": draw_pegasus_x, "speech-encoder-decoder": draw_speech_encoder_decoder,
+    "xclip": draw_xclip, "funnel": draw_funnel, "pegasus_x": draw_pegasus_x, "speech-encoder-decoder": draw_speech_encoder_decoder,
     "umt5": lambda draw: with_heads(draw, draw_t5(draw), "UMT5"), "whisper": draw_whisper,
     "vision-encoder-decoder": draw_before_text, "encoder-decoder": draw_encoder_decoder, "decision_transformer": draw_decision_transformer, "moonshine": draw_moonshine, "musicgen_decoder": draw_musicgen, "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
     # Images and sound.
