@@ -306,6 +306,23 @@ def samples(L, S, h, f, C=512, window=128, groups=16):
     return convolutions + 2 * S * C * h + 2 * S * h + 2 * (S + 1) * window * h // groups * h + layers(L, S, h, f)
 
 
+def blocks_and_globals(T, h, f, L, size, all_tokens):
+    """Layers of blocks of tokens, every second one of one block more, and of tokens that see all."""
+    def layer(t):
+        return 8 * (t + all_tokens) * h**2 + 4 * t * (size + all_tokens) * h + 4 * all_tokens * (all_tokens + t) * h + 4 * (T + all_tokens) * h * f
+    return L // 2 * (layer(T) + layer(T + size))
+
+
+def reading(S, T, h, f, L, V):
+    """A decoder of a width that reads T rows, its networks and its head."""
+    return L * (12 * S * h**2 + 2 * h * S * (S + 1) + 4 * T * h**2 + 4 * S * T * h + 4 * S * h * f) + 2 * S * h * V
+
+
+def asking(Q, K, h, f, heads):
+    """Queries that score contents, two rows for each key, and two kinds of keys."""
+    return 4 * (Q + K) * h**2 + 4 * K * h**2 + 4 * Q * K * h + 4 * Q * h + 4 * Q * K * heads + 4 * Q * K * h + 4 * Q * h * f
+
+
 def by_places(S, C=64):
     """Convolutions over 10, 3 or 2 places, each but the first followed by one of a single place."""
     frames, windows = [64 * S + 15, *(n for n in (32 * S + 7, 16 * S + 3, 8 * S + 1, 4 * S, 2 * S, S) for _ in range(2))], [10, 3, 1, 3, 1, 3, 1, 3, 1, 2, 1, 2, 1]
@@ -953,6 +970,26 @@ def main():
         "time-series-transformer-tourism": 2 * (48 + 24) * 22 * 32 + two_stacks(48, 24, 32, 2, 2, 16, 3, 4, 4) + 4 * 4 * (48 + 24) * 32 * 32,
         # Seven channels of 42 patches, all of which are read.
         "patchtst-etth1": 7 * (2 * 42 * 12 * 128 + layers(3, 42, 128, 512) + 2 * 42 * 128 * 96),
+        # What values say of each token, of one head.
+        "doge-20m": text(256, 512, 8, 2, 1, 128, 32768, 2048) + 8 * 2 * 2048 * 128,
+        "moshi-7b-text": text(4096, 11264, 32, 32, 32, 128, 32000, 3000),
+        # The shared expert is as wide as each of six.
+        "sarvam-30b": text(4096, 0, 19, 64, 4, 64, 262144, 4096) + 6 * 4096 * 4096 * 8192 + 18 * experts(4096, 4096, 1024, 128, 7),
+        # Queries of 192, of 128 and 64, and a latent of 512 beside a key of 64.
+        "sarvam-105b": 32 * (2 * 4096 * 4096 * (64 * 192 + 576 + 64 * 128) + 2 * 4096 * 512 * 64 * 256 + 64 * 4096 * 4097 * (192 + 128)) + 6 * 4096 * 4096 * 16384
+        + 31 * experts(4096, 4096, 2048, 128, 9) + 2 * 4096 * 4096 * 262144,
+        # One head of keys and values, and queries through 2048.
+        "step3-316b": 61 * (2 * 4096 * 7168 * (2048 + 512 + 64 * 256) + 2 * 4096 * 2048 * 64 * 256 + 2 * 64 * 256 * 4096 * 4097) + 5 * 6 * 4096 * 7168 * 18432
+        + 56 * experts(4096, 7168, 5120, 48, 4) + 2 * 4096 * 7168 * 128815,
+        "pegasus-x-base": blocks_and_globals(4096, 768, 3072, 12, 512, 32) + reading(4096, 4096, 768, 3072, 12, 96103),
+        # No frame is hidden; of 768 frames 96, by convolutions that see three.
+        "xls-r-300m-to-text": samples(24, 768, 1024, 4096) - 2 * 768 * 1024 + 2 * (384 + 192 + 96) * 3 * 1024 * 2048 + reading(1024, 96, 1024, 4096, 12, 250054),
+        "funnel-small": 6 * asking(512, 512, 768, 3072, 12) + asking(256, 512, 768, 3072, 12) + 3 * asking(256, 256, 768, 3072, 12) + asking(128, 256, 768, 3072, 12)
+        + 3 * asking(128, 128, 768, 3072, 12),
+        # Eight frames of 50 tokens, each behind one more in attention, of what the frames say; a layer of frames; one text for one video.
+        "xclip-base-patch32": 12 * (8 * 77 * 512**2 + 2 * 512 * 77 * 78 + 4 * 77 * 512 * 2048) + 2 * 512**2 + 2 * 8 * 49 * 3072 * 768
+        + 12 * 8 * (8 * 51 * 768**2 + 4 * 51**2 * 768 + 4 * 50 * 768 * 3072 + 10 * 768**2 + 4 * 8 * 768) + 2 * 8 * 50 * 768 * 512 + layers(1, 8, 512, 2048)
+        + 2 * (4 * 50 * 512**2 + 4 * 49 * 512 + 4 * 512 * 2048) + 2 * 512,
         # A fourth of a row of each pair of tokens becomes a head, which queries score.
         "bros-base-uncased": layers(12, 512, 768, 3072) + 2 * 768**2 + 2 * 512**2 * 192 * 64 + 12 * 2 * 512**2 * 768,
         "nystromformer-512": layers(12, 510, 768, 3072) + 12 * 2 * 510 * 768 * 65 + 2 * 510 * 768 * (768 + 30000),
