@@ -136,6 +136,7 @@ CONFIGS = {
     "convnext": {"hidden_sizes": [8, 16, 24, 32], "depths": [2, 2, 6, 2], "image_size": 64},
     "convnextv2": {"hidden_sizes": [8, 16, 24, 32], "depths": [2, 2, 6, 2], "image_size": 64},
     "ctrl": few(dff=96),
+    "cvt": {"architectures": ["CvtForImageClassification"], "embed_dim": [16, 32, 64], "num_heads": [8, 8, 8], "depth": [2, 2, 4], "num_labels": 8},
     "cwm": decoder(**SIZE, **WINDOW),
     "data2vec-text": ENCODER | {"architectures": ["Data2VecTextForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
     "data2vec-vision": ENCODER | {"image_size": 32, "patch_size": 8, "use_shared_relative_position_bias": True},
@@ -189,6 +190,7 @@ CONFIGS = {
     "dots1": decoder(**ROUTED, **SIZE),
     "dpr": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32, "projection_dim": 32},
     "Dream": decoder(),
+    "efficientnet": {"architectures": ["EfficientNetForImageClassification"], "image_size": 64, "num_block_repeats": [1, 2, 2, 3, 3, 4, 2], "width_coefficient": 0.5, "depth_coefficient": 1.5, "hidden_dim": 640, "num_labels": 8},
     "electra": ENCODER | {"architectures": ["ElectraModel"], "vocab_size": 128, "max_position_embeddings": 32},
     "ernie": ENCODER | {"architectures": ["ErnieForPreTraining"], "vocab_size": 128, "max_position_embeddings": 32, "use_task_id": True},
     "ernie4_5": decoder(**SIZE),
@@ -221,6 +223,7 @@ CONFIGS = {
     "florence2": {"text_config": {"vocab_size": 128, "d_model": 64, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8, "decoder_attention_heads": 8, "encoder_ffn_dim": 96,
                                   "decoder_ffn_dim": 96, "max_position_embeddings": 608},
                   "vision_config": {"depths": [1, 1, 1, 1], "embed_dim": [16, 32, 32, 64], "num_heads": [8, 8, 8, 8], "num_groups": [8, 8, 8, 8], "projection_dim": 64}},
+    "focalnet": {"architectures": ["FocalNetForImageClassification"], "image_size": 64, "embed_dim": 16, "focal_levels": [3, 2, 2, 1], "num_labels": 8},
     "fsmt": {key: value for key, value in SEQUENCES.items() if key != "vocab_size"} | {"src_vocab_size": 128, "tgt_vocab_size": 96},
     "fuyu": alike(image_size=16, patch_size=8),
     "gemma": decoder(**SIZE),
@@ -249,6 +252,9 @@ CONFIGS = {
                                                                     "num_attention_heads": 8, "patch_size": 56}),
     "gemma3n": {"text_config": decoder(10, **SIZE, **WINDOW, num_kv_shared_layers=6, layer_types=["sliding_attention", "full_attention"] * 5, **NARROW_TABLES, laurel_rank=8)
                 | {"hidden_size": 2048}},
+    "glpn": {"architectures": ["GLPNForDepthEstimation"], "hidden_sizes": [16, 32, 40, 48], "num_attention_heads": [8, 8, 8, 8], "decoder_hidden_size": 16},
+    "mobilevit": {"architectures": ["MobileViTForImageClassification"], "image_size": 128, "hidden_sizes": [16, 16, 32], "neck_hidden_sizes": [8, 16, 16, 24, 32, 32, 64], "num_attention_heads": 8, "num_labels": 8},
+    "mobilevitv2": {"architectures": ["MobileViTV2ForImageClassification"], "image_size": 128, "n_attn_blocks": [2, 4, 5], "width_multiplier": 0.25, "num_labels": 8},
     "qwen3_asr": {"text_config": decoder(**SIZE), "audio_config": {
         "d_model": 32, "encoder_layers": 8, "encoder_attention_heads": 8, "encoder_ffn_dim": 48, "num_mel_bins": 16, "max_source_positions": 32, "n_window": 16,
         "n_window_infer": 32, "output_dim": 64, "downsample_hidden_size": 8}},
@@ -348,6 +354,7 @@ CONFIGS = {
               "depth_decoder_config": {"num_codebooks": 4, "vocab_size": 128, "audio_vocab_size": 16, "input_size": 64, "hidden_size": 32, "ffn_dim": 96, "num_hidden_layers": 4, "num_attention_heads": 8}},
     "speecht5": {"hidden_size": 64, "conv_dim": [8] * 7, "num_conv_pos_embeddings": 8, "num_conv_pos_embedding_groups": 4, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8,
                  "decoder_attention_heads": 8, "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "vocab_size": 128, "encoder_max_relative_position": 8, "max_text_positions": 32},
+    "swiftformer": {"architectures": ["SwiftFormerForImageClassification"], "image_size": 64, "embed_dims": [8, 16, 24, 32], "num_labels": 8},
     "tapas": ENCODER | {"architectures": ["TapasForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32, "type_vocab_sizes": [3, 8, 8, 2, 8, 8, 10]},
     "kosmos-2": {"text_config": {"embed_dim": 64, "layers": 8, "attention_heads": 8, "ffn_dim": 96, "vocab_size": 128, "max_position_embeddings": 32}, "latent_query_num": 8,
                  "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
@@ -763,6 +770,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm", "altclip", "chinese_clip", "mobilebert", "visual_bert", "led", "speech_to_text", "squeezebert",
               "exaone4_5", "glm_ocr", "hunyuan_vl", "qwen3_asr", "dots_ocr", "phi3_v", "glmasr", "lighton_ocr", "internvl_chat_phi3", "llava_next_qwen2", "mistral3_qwen3", "paligemma_gemma2", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
               "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech",
+              "mobilevit", "mobilevitv2", "cvt", "glpn",
               "big_bird", "clap", "detr", "lilt", "muse_glimmer", "owlv2", "owlvit", "pvt_v2", "table-transformer", "timesformer", "xlnet",
               "pegasus_x", "speech-encoder-decoder", "doge", "funnel", "xclip", "bros", "nystromformer", "musicgen_melody", "time_series_transformer", "patchtst", "sew", "sew-d", "bigbird_pegasus", "lxmert", "vision-text-dual-encoder", "convbert", "canine", "timesfm", "chronos_bolt", "bert_sentences", "roberta_decoder", "speecht5_tts", "dia", "musicgen", "wav2vec2_codebook", "wavlm_voices", "kosmos-2", "blip_questions", "decision_transformer", "vision_encoder_decoder_gpt2", "vision_encoder_decoder_deit", "donut", "encoder-decoder", "siglip_classifier", "siglip2_classifier", "clip_classifier", "metaclip_2_classifier", "whisper_classifier", "ibert", "kosmos-2.5", "clipseg", "csm", "granite4_vision", "hiera", "mlcd_vision_model", "pix2struct", "splinter", "vjepa2", "longt5", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
 # Samples are compared with those that a rank has at a time.

@@ -1,5 +1,5 @@
 // Something of each pixel, from maps of several resolutions that an encoder gives: its class
-// (SegFormer), or how far it is away (DPT, Depth Anything).
+// (SegFormer), or how far it is away (DPT, Depth Anything, GLPN).
 //
 // A map is [batch, rows, columns, channels], tokens are its positions, row by row.
 
@@ -267,4 +267,88 @@ stg.block @number_loss(%x: !stg.tensor<[B, _ = GY, _ = GX, 1], bf16>, %target: !
   %d = stg.add %x, %target <"difference"> : !stg.tensor<[B, _ = GY, _ = GX, 1], bf16>, !stg.tensor<[B, _ = GY, _ = GX, 1], bf16>
   %s = stg.mul %d, %d <"square"> : !stg.tensor<[B, _ = GY, _ = GX, 1], bf16>, !stg.tensor<[B, _ = GY, _ = GX, 1], bf16>
   stg.return %s : !stg.tensor<[B, _ = GY, _ = GX, 1], bf16>
+}
+
+//===----------------------------------------------------------------------===//
+// Distances from maps that choose between finer and coarser ones (GLPN)
+//===----------------------------------------------------------------------===//
+
+!level_tokens = !stg.tensor<[B, S = GY*GX, D], bf16>
+!weight = !stg.tensor<[B, _ = GY, _ = GX, 1], bf16>
+!half_map = !stg.tensor<[B, _ = GY, _ = GX, _ = D/2], bf16>
+!half_vector = !stg.tensor<[_ = D/2], bf16>
+!two_weights = !stg.tensor<[B, _ = GY, _ = GX, 2], bf16>
+
+stg.block @map_of_tokens(%x: !level_tokens) -> !map {
+  %y = stg.rearrange "b(yx)d->byxd" %x <"level_map"> : !level_tokens -> !map
+  stg.return %y : !map
+}
+
+// Of each position a part of the finer map and one of the coarser, as three convolutions of both say.
+stg.block @select_finer(%finer: !map, %coarser: !map) -> !map {
+  %j = stg.concat dim 3 ordered %finer, %coarser <"both_maps"> : !map, !map -> !stg.tensor<[B, _ = GY, _ = GX, 2*D], bf16>
+  %w1 = stg.param "select1" : !stg.tensor<[3, 3, 2*D, D], bf16>
+  %c1 = stg.conv %j, %w1 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : !stg.tensor<[B, _ = GY, _ = GX, 2*D], bf16>, !stg.tensor<[3, 3, 2*D, D], bf16> -> !map
+  %b1 = stg.param "select1_bias" : !vector
+  %o1 = stg.bias_add %c1, %b1 : !map, !vector
+  %nw1 = stg.param "select1_norm.weight" : !vector
+  %nb1 = stg.param "select1_norm.bias" : !vector
+  %n1 = stg.batch_norm %o1, %nw1, %nb1 <"select1_norm"> : !map, !vector, !vector
+  %a1 = stg.activation relu %n1 <"select1_relu"> : !map
+  %w2 = stg.param "select2" : !stg.tensor<[3, 3, D, _ = D/2], bf16>
+  %c2 = stg.conv %a1, %w2 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : !map, !stg.tensor<[3, 3, D, _ = D/2], bf16> -> !half_map
+  %b2 = stg.param "select2_bias" : !half_vector
+  %o2 = stg.bias_add %c2, %b2 : !half_map, !half_vector
+  %nw2 = stg.param "select2_norm.weight" : !half_vector
+  %nb2 = stg.param "select2_norm.bias" : !half_vector
+  %n2 = stg.batch_norm %o2, %nw2, %nb2 <"select2_norm"> : !half_map, !half_vector, !half_vector
+  %a2 = stg.activation relu %n2 <"select2_relu"> : !half_map
+  %w3 = stg.param "select3" : !stg.tensor<[3, 3, _ = D/2, 2], bf16>
+  %c3 = stg.conv %a2, %w3 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : !half_map, !stg.tensor<[3, 3, _ = D/2, 2], bf16> -> !two_weights
+  %b3 = stg.param "select3_bias" : !stg.tensor<[2], bf16>
+  %o3 = stg.bias_add %c3, %b3 : !two_weights, !stg.tensor<[2], bf16>
+  %a3 = stg.activation sigmoid %o3 <"select3_sigmoid"> : !two_weights
+  %wf, %wc = stg.split dim 3 %a3 <"weights_of_both"> : !two_weights -> !weight, !weight
+  %f = stg.mul %finer, %wf <"part_of_finer"> : !map, !weight
+  %c = stg.mul %coarser, %wc <"part_of_coarser"> : !map, !weight
+  %y = stg.add %f, %c <"selected"> : !map, !map
+  stg.return %y : !map
+}
+
+// A number between 0 and a limit for each pixel.
+stg.block @limited_numbers(%x: !map) -> !weight {
+  %w1 = stg.param "numbers1" : !stg.tensor<[3, 3, D, D], bf16>
+  %c1 = stg.conv %x, %w1 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : !map, !stg.tensor<[3, 3, D, D], bf16> -> !map
+  %b1 = stg.param "numbers1_bias" : !vector
+  %o1 = stg.bias_add %c1, %b1 : !map, !vector
+  %a1 = stg.activation relu %o1 <"numbers1_relu"> : !map
+  %w2 = stg.param "numbers2" : !stg.tensor<[3, 3, D, 1], bf16>
+  %c2 = stg.conv %a1, %w2 {strides = array<i64: 1, 1>, padding = array<i64: 1, 1>} : !map, !stg.tensor<[3, 3, D, 1], bf16> -> !weight
+  %b2 = stg.param "numbers2_bias" : !stg.tensor<[1], bf16>
+  %o2 = stg.bias_add %c2, %b2 : !weight, !stg.tensor<[1], bf16>
+  %g = stg.activation sigmoid %o2 <"numbers2_sigmoid"> : !weight
+  // No trace has the value of the constant.
+  %k = stg.splat 1 : !weight
+  %y = stg.mul %g, %k <"numbers_scaled"> : !weight, !weight
+  stg.return %y : !weight
+}
+
+// The root of the mean square of the differences of logarithms, less a part of the square of their mean;
+// of each image by itself, all of whose pixels have a distance.
+stg.block @scale_free_loss(%x: !weight, %target: !weight) -> !losses {
+  %lt = stg.elementwise log %target <"log_target"> : !weight
+  %lx = stg.elementwise log %x <"log_numbers"> : !weight
+  %d = stg.elementwise sub %lt, %lx <"log_differences"> : !weight, !weight
+  %r = stg.rearrange "byxk->b(yxk)" %d <"all_differences"> : !weight -> !stg.tensor<[B, _ = GY*GX], bf16>
+  %q = stg.elementwise square %r <"squares"> : !stg.tensor<[B, _ = GY*GX], bf16>
+  %m2 = stg.mean dim 1 %q <"mean_square"> : !stg.tensor<[B, _ = GY*GX], bf16>
+  %m = stg.mean dim 1 %r <"mean_difference"> : !stg.tensor<[B, _ = GY*GX], bf16>
+  %mm = stg.elementwise square %m <"square_of_mean"> : !stg.tensor<[B], bf16>
+  // No trace has the value of the constant.
+  %k = stg.splat 1/2 : !stg.tensor<[B], bf16>
+  %p = stg.mul %mm, %k <"part_of_square"> : !stg.tensor<[B], bf16>, !stg.tensor<[B], bf16>
+  %v = stg.elementwise sub %m2, %p <"spread"> : !stg.tensor<[B], bf16>, !stg.tensor<[B], bf16>
+  %s = stg.elementwise sqrt %v <"scale_free_loss"> : !stg.tensor<[B], bf16>
+  %y = stg.cast %s <"scale_free_loss"> : !stg.tensor<[B], bf16> -> !losses
+  stg.return %y : !losses
 }

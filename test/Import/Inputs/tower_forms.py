@@ -2289,6 +2289,121 @@ def mobilenet_v2(c):
     return total + channels[-1] * last + norm(last) + (0 if kind_of(c) == "Model" else linear(last, classes(c)))
 
 
+def rounded_channels(width, step=8, least=None):
+    """The nearest multiple, which is no less than nine tenths."""
+    near = max(least or step, int(width + step / 2) // step * step)
+    return near + step if near < 0.9 * width else near
+
+
+def batch_conv(window, before, behind, bias=False):
+    """A convolution, and two numbers of a normalization."""
+    return linear(window**2 * before, behind, bias) + norm(behind)
+
+
+def inverted(before, wide, behind, window=3, weighs=0):
+    """More channels, if there are more, a window of each, two matrices that weigh them, and fewer again."""
+    total = (batch_conv(1, before, wide) if wide != before else 0) + batch_conv(window, 1, wide) + batch_conv(1, wide, behind)
+    return total + (linear(wide, weighs) + linear(weighs, wide) if weighs else 0)
+
+
+def efficientnet(c):
+    """Seven stages of these; the first one of each reads the channels of the stage before."""
+    def width(channels):
+        return rounded_channels(channels * c.get("width_coefficient", 2.0), c.get("depth_divisor", 8))
+
+    repeats = [-(-count * round(1000 * c.get("depth_coefficient", 3.1)) // 1000) for count in c.get("num_block_repeats", [1, 2, 2, 3, 3, 4, 1])]
+    before = width(32)
+    total = batch_conv(3, c.get("num_channels", 3), before)
+    for stage, channels in enumerate(c.get("out_channels", [16, 24, 40, 80, 112, 192, 320])):
+        for _ in range(repeats[stage]):
+            ratio, window = c.get("expand_ratios", [1] + 6 * [6])[stage], c.get("kernel_sizes", [3, 3, 5, 3, 5, 5, 3])[stage]
+            total += inverted(before, ratio * before, width(channels), window, max(1, int(before * c.get("squeeze_expansion_ratio", 0.25))))
+            before = width(channels)
+    return total + batch_conv(1, before, width(1280)) + (0 if kind_of(c) == "Model" else linear(width(1280), classes(c)))
+
+
+def mobilevit(c):
+    """Inverted layers, and three maps with layers of transformers between two windows of all channels."""
+    maps, widths = c.get("neck_hidden_sizes", [16, 32, 64, 96, 128, 160, 640]), c.get("hidden_sizes", [144, 192, 240])
+    window = c.get("conv_kernel_size", 3)
+
+    def layer(before, behind):
+        return inverted(before, rounded_channels(round(before * c.get("expand_ratio", 4.0))), behind)
+
+    total = batch_conv(3, c.get("num_channels", 3), maps[0]) + layer(maps[0], maps[1]) + layer(maps[1], maps[2]) + 2 * layer(maps[2], maps[2])
+    for place, (D, depth) in enumerate(zip(widths, [2, 4, 3])):
+        C = maps[place + 3]
+        total += layer(maps[place + 2], C) + batch_conv(window, C, C) + C * D + depth * block(D, int(D * c.get("mlp_ratio", 2.0)), c.get("qkv_bias", True))
+        total += norm(D) + batch_conv(1, D, C) + batch_conv(window, 2 * C, C)
+    return total + batch_conv(1, maps[5], maps[6]) + (0 if kind_of(c) == "Model" else linear(maps[6], classes(c)))
+
+
+def mobilevitv2(c):
+    """The same with a window of each channel, one score of a position, and without what joins two maps."""
+    times = c.get("width_multiplier", 1.0)
+    maps = [rounded_channels(max(16, min(64, 32 * times)), 8, 16), rounded_channels(64 * times, 16)] + [rounded_channels(width * times) for width in (128, 256, 384, 512)]
+
+    def layer(before, behind):
+        return inverted(before, rounded_channels(round(before * c.get("expand_ratio", 2.0))), behind)
+
+    total = batch_conv(3, c.get("num_channels", 3), maps[0]) + layer(maps[0], maps[1]) + layer(maps[1], maps[2]) + layer(maps[2], maps[2])
+    for place, (base, depth) in enumerate(zip(c.get("base_attn_unit_dims", [128, 192, 256]), c.get("n_attn_blocks", [2, 4, 3]))):
+        C, D = maps[place + 3], rounded_channels(base * times)
+        F = c.get("ffn_multiplier", 2) * D // 16 * 16
+        total += layer(maps[place + 2], C) + batch_conv(c.get("conv_kernel_size", 3), 1, C) + C * D + norm(D) + batch_conv(1, D, C)
+        total += depth * (2 * norm(D) + linear(D, 2 * D + 1) + linear(D, D) + linear(D, F) + linear(F, D))
+    return total + (0 if kind_of(c) == "Model" else linear(maps[5], classes(c)))
+
+
+def focalnet(c):
+    """Patches; two matrices around windows of each channel and a third matrix, and networks."""
+    wide, D, before = c.get("use_conv_embed", False), c.get("embed_dim", 96), c.get("num_channels", 3)
+    total = 0
+    for stage, depth in enumerate(c.get("depths", [2, 2, 6, 2])):
+        windows, first = c.get("focal_levels", [2] * 4)[stage], c.get("focal_windows", [3] * 4)[stage]
+        side = (7 if wide else 4) if stage == 0 else 3 if wide else 2
+        total += linear(side**2 * before, D) + norm(D)
+        layer = linear(D, 2 * D + windows + 1) + 2 * linear(D, D) + sum((first + 2 * k)**2 * D for k in range(windows)) + 2 * norm(D)
+        layer += linear(D, int(D * c.get("mlp_ratio", 4.0))) + linear(int(D * c.get("mlp_ratio", 4.0)), D)
+        layer += (2 * D if c.get("use_layerscale", False) else 0) + (norm(D) if c.get("use_post_layernorm_in_modulation", False) else 0)
+        total, before, D = total + depth * layer, D, 2 * D
+    return total + norm(before) + (0 if kind_of(c) == "Model" else linear(before, classes(c)))
+
+
+def cvt(c):
+    """Patches that overlap, and layers of transformers with a window of each channel and a normalization for each of queries, keys
+    and values; a token in front of the last stage, and a norm of it before its class."""
+    total, before = 0, c.get("num_channels", 3)
+    for stage, D in enumerate(c.get("embed_dim", [64, 192, 384])):
+        total += linear([7, 3, 3][stage]**2 * before, D) + norm(D)
+        total += c.get("depth", [1, 2, 10])[stage] * (block(D, int(D * c.get("mlp_ratio", [4.0] * 3)[stage]), c.get("qkv_bias", [True] * 3)[stage]) + 3 * batch_conv(3, 1, D))
+        before = D
+    return total + before + (0 if kind_of(c) == "Model" else norm(before) + linear(before, classes(c)))
+
+
+def swiftformer(c):
+    """Convolutions with biases and normalizations; windows and networks, the last one of a stage with a network of its width, four
+    matrices and a vector of scores, and a network behind a normalization."""
+    widths, ratio, before = c.get("embed_dims", [48, 56, 112, 220]), c.get("mlp_ratio", 4), c.get("num_channels", 3)
+    total = batch_conv(3, before, widths[0] // 2, True)
+    before = widths[0] // 2
+    for depth, D in zip(c.get("layers", [3, 3, 6, 4]), widths):
+        local = batch_conv(3, 1, D, True) + D
+        total += batch_conv(3, before, D, True) + (depth - 1) * (local + linear(D, ratio * D) + linear(ratio * D, D)) + local + 2 * linear(D, D)
+        total += 4 * linear(D, D) + D + norm(D) + linear(D, ratio * D) + linear(ratio * D, D) + (2 * D if c.get("use_layer_scale", True) else 0)
+        before = D
+    return total + (0 if c["architectures"] == ["SwiftFormerModel"] else norm(before) + 2 * linear(before, classes(c)))
+
+
+def glpn(c):
+    """SegFormer's encoder; a matrix for each map of another width, three convolutions where two maps meet, and two of the largest."""
+    total, M = segformer(c | {"architectures": ["SegformerModel"]}), c.get("decoder_hidden_size", 64)
+    if kind_of(c) == "Model":
+        return total
+    total += sum(linear(D, M) for D in c.get("hidden_sizes", [32, 64, 160, 256]) if D != M)
+    return total + 3 * (batch_conv(3, 2 * M, M, True) + batch_conv(3, M, M // 2, True) + linear(9 * M // 2, 2)) + linear(9 * M, M) + linear(9 * M, 1)
+
+
 def kosmos2(c):
     """CLIP's tower, queries that read it and themselves, and XGLM with norms of what attention and the hidden layer give."""
     t = {"vocab_size": 65037, "embed_dim": 2048, "layers": 24, "ffn_dim": 8192} | (c.get("text_config") or {})
@@ -2859,6 +2974,7 @@ FAMILIES = {
     # Images and sound.
     "clap": clap, "owlvit": owlvit, "owlv2": owlvit, "timesformer": timesformer, "pvt_v2": pvt_v2, "dinov3_convnext": convnext, "detr": detr, "table-transformer": detr,
     "mobilenet_v1": mobilenet_v1, "mobilenet_v2": mobilenet_v2,
+    "efficientnet": efficientnet, "mobilevit": mobilevit, "mobilevitv2": mobilevitv2, "focalnet": focalnet, "cvt": cvt, "swiftformer": swiftformer, "glpn": glpn,
     "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "metaclip_2": clip, "chinese_clip": chinese_clip, "altclip": altclip, "imagegpt": imagegpt, "resnet": resnet, "clip_vision_model": clip_vision,
     "wav2vec2-bert": wav2vec2_bert, "wavlm": wavlm, "wav2vec2-conformer": conformer,
     "segformer": segformer, "donut-swin": swin, "depth_anything": depth_anything, "dpt": dpt, "regnet": regnet, "poolformer": poolformer,

@@ -15,6 +15,7 @@ import compiling
 import tower_forms
 
 RUNS = 466
+RUNS = 468
 
 
 def draw_encoder(draw):
@@ -1680,6 +1681,57 @@ def draw_mobilenet_v2(draw):
         "depth_multiplier": draw.choice([0.1, 0.35, 0.5, 0.75, 1.0, 1.4]), "image_size": draw.choice([32, 96]), "num_channels": draw.choice([1, 3]), "expand_ratio": draw.choice([2, 6])}
 
 
+def draw_efficientnet(draw):
+    inner = [draw.choice([8, 16, 24, 40]) for _ in range(6)]
+    width = draw.choice([0.5, 1.0, 1.1, 1.4])
+    return labels(draw) | of_kind(draw, "EfficientNet", "Model", "ForImageClassification") | {
+        "width_coefficient": width, "depth_coefficient": draw.choice([0.5, 1.0, 1.2, 2.2]), "image_size": draw.choice([32, 96]), "num_channels": draw.choice([1, 3]),
+        "kernel_sizes": [draw.choice([3, 5]) for _ in range(7)], "in_channels": [32] + inner, "out_channels": inner + [draw.choice([32, 48])],
+        "num_block_repeats": [draw.randint(1, 4) for _ in range(7)], "expand_ratios": [draw.choice([1, 2, 6]) for _ in range(7)],
+        "squeeze_expansion_ratio": draw.choice([0.1, 0.25]), "depthwise_padding": list(range(64)), "hidden_dim": tower_forms.rounded_channels(1280 * width)}
+
+
+def draw_mobilevit(draw):
+    heads, patch = draw.choice([1, 2, 4]), draw.choice([2, 4])
+    return labels(draw) | of_kind(draw, "MobileViT", "Model", "ForImageClassification") | {
+        "image_size": 32 * patch * draw.randint(1, 2), "patch_size": patch, "num_channels": draw.choice([1, 3]), "num_attention_heads": heads,
+        "hidden_sizes": [heads * draw.choice([4, 10]) for _ in range(3)], "neck_hidden_sizes": [draw.choice([8, 10]) for _ in range(3)] + [draw.choice([12, 20]) for _ in range(4)],
+        "mlp_ratio": draw.choice([1.5, 2.0]), "expand_ratio": draw.choice([2.0, 3.0, 4]), "conv_kernel_size": draw.choice([3, 5]), "qkv_bias": draw.random() < 0.5}
+
+
+def draw_mobilevitv2(draw):
+    return labels(draw) | of_kind(draw, "MobileViTV2", "Model", "ForImageClassification") | {
+        "image_size": 64 * draw.randint(1, 2), "num_channels": draw.choice([1, 3]), "width_multiplier": draw.choice([0.25, 0.5, 0.75, 1.25]),
+        "n_attn_blocks": [draw.randint(1, 3) for _ in range(3)], "base_attn_unit_dims": [draw.choice([64, 96]) for _ in range(3)],
+        "ffn_multiplier": draw.randint(2, 3), "expand_ratio": draw.choice([2.0, 3]), "conv_kernel_size": draw.choice([3, 5])}
+
+
+def draw_focalnet(draw):
+    return labels(draw) | of_kind(draw, "FocalNet", "Model", "ForImageClassification") | {
+        "image_size": draw.choice([32, 64]), "num_channels": draw.choice([1, 3]), "embed_dim": draw.choice([8, 20]), "depths": [draw.randint(1, 3) for _ in range(4)],
+        "focal_levels": [draw.randint(1, 4) for _ in range(4)], "focal_windows": [draw.choice([3, 5, 9]) for _ in range(4)], "mlp_ratio": draw.choice([2.5, 4.0]),
+        **{key: draw.random() < 0.5 for key in ("use_conv_embed", "use_layerscale", "use_post_layernorm", "use_post_layernorm_in_modulation", "normalize_modulator")}}
+
+
+def draw_cvt(draw):
+    heads = [draw.choice([1, 2, 3]) for _ in range(3)]
+    return labels(draw) | of_kind(draw, "Cvt", "Model", "ForImageClassification") | {
+        "num_channels": draw.choice([1, 3]), "num_heads": heads, "embed_dim": [H * draw.choice([4, 10]) for H in heads], "depth": [draw.randint(1, 3) for _ in range(3)],
+        "mlp_ratio": [draw.choice([2.5, 4.0]) for _ in range(3)], "qkv_bias": [draw.random() < 0.5 for _ in range(3)]}
+
+
+def draw_swiftformer(draw):
+    return labels(draw) | of_kind(draw, "SwiftFormer", "Model", "ForImageClassification") | {
+        "image_size": draw.choice([32, 64]), "num_channels": draw.choice([1, 3]), "layers": [draw.randint(1, 3) for _ in range(4)], "embed_dims": [draw.choice([6, 10, 17]) for _ in range(4)],
+        "mlp_ratio": draw.choice([2, 4]), "use_layer_scale": draw.random() < 0.5, "act_layer": draw.choice(["gelu", "relu"])}
+
+
+def draw_glpn(draw):
+    config = draw_segformer(draw)
+    widths = config["hidden_sizes"]
+    return config | of_kind(draw, "GLPN", "Model", "ForDepthEstimation") | {"decoder_hidden_size": draw.choice([6] + [width for width in widths if widths.count(width) == 1])}
+
+
 def draw_kosmos2(draw):
     heads = draw.choice([1, 2, 3])
     vision = draw_encoder(draw) | draw_image(draw)
@@ -1998,6 +2050,7 @@ DRAWS = {
     # Images and sound.
     "clap": draw_clap, "owlvit": draw_owlvit, "owlv2": draw_owlv2, "timesformer": draw_timesformer, "pvt_v2": draw_pvt_v2, "dinov3_convnext": draw_dinov3_convnext, "detr": draw_detr,
     "table-transformer": draw_table_transformer, "mobilenet_v1": draw_mobilenet_v1, "mobilenet_v2": draw_mobilenet_v2,
+    "efficientnet": draw_efficientnet, "mobilevit": draw_mobilevit, "mobilevitv2": draw_mobilevitv2, "focalnet": draw_focalnet, "cvt": draw_cvt, "swiftformer": draw_swiftformer, "glpn": draw_glpn,
     "wav2vec2-bert": draw_wav2vec2_bert, "wavlm": draw_wavlm, "wav2vec2-conformer": draw_conformer,
     "segformer": draw_segformer, "donut-swin": draw_donut_swin, "depth_anything": draw_depth_anything, "dpt": draw_dpt, "regnet": draw_regnet, "poolformer": draw_poolformer,
     "swin": draw_swin, "swinv2": draw_swinv2,
