@@ -82,6 +82,7 @@ CONFIGS = {
     "aimv2_vision_model": ENCODER | {"image_size": 32, "patch_size": 8, "qkv_bias": True, "use_head": False},
     "afmoe": decoder(**SIZE, **WINDOW, **EXPERTS, num_dense_layers=2, num_shared_experts=1, mup_enabled=True),
     "albert": ENCODER | {"architectures": ["AlbertForPreTraining"], "vocab_size": 128, "embedding_size": 32, "max_position_embeddings": 32},
+    "AllegroTransformer3DModel": {"num_attention_heads": 8, "attention_head_dim": 12, "cross_attention_dim": 96, "num_layers": 8, "sample_height": 8, "sample_width": 8, "sample_frames": 4, "caption_channels": 32},
     "altclip": {"projection_dim": 32, "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 34, "project_dim": 24},
              "vision_config": ENCODER | {"image_size": 32, "patch_size": 8}},
     "apertus": decoder(),
@@ -190,6 +191,7 @@ CONFIGS = {
     "dots1": decoder(**ROUTED, **SIZE),
     "dpr": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32, "projection_dim": 32},
     "Dream": decoder(),
+    "EasyAnimateTransformer3DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "in_channels": 4, "out_channels": 4, "patch_size": 2, "sample_width": 8, "sample_height": 8, "num_layers": 8, "time_embed_dim": 32, "text_embed_dim": 32, "add_norm_text_encoder": True},
     "efficientnet": {"architectures": ["EfficientNetForImageClassification"], "image_size": 64, "num_block_repeats": [1, 2, 2, 3, 3, 4, 2], "width_coefficient": 0.5, "depth_coefficient": 1.5, "hidden_dim": 640, "num_labels": 8},
     "electra": ENCODER | {"architectures": ["ElectraModel"], "vocab_size": 128, "max_position_embeddings": 32},
     "ernie": ENCODER | {"architectures": ["ErnieForPreTraining"], "vocab_size": 128, "max_position_embeddings": 32, "use_task_id": True},
@@ -253,6 +255,8 @@ CONFIGS = {
     "gemma3n": {"text_config": decoder(10, **SIZE, **WINDOW, num_kv_shared_layers=6, layer_types=["sliding_attention", "full_attention"] * 5, **NARROW_TABLES, laurel_rank=8)
                 | {"hidden_size": 2048}},
     "glpn": {"architectures": ["GLPNForDepthEstimation"], "hidden_sizes": [16, 32, 40, 48], "num_attention_heads": [8, 8, 8, 8], "decoder_hidden_size": 16},
+    "Kandinsky5Transformer3DModel": {"in_visual_dim": 4, "in_text_dim": 32, "in_text_dim2": 16, "time_dim": 32, "model_dim": 96, "ff_dim": 128, "num_text_blocks": 2, "num_visual_blocks": 6, "axes_dims": [4, 4, 4], "visual_cond": True},
+    "LatteTransformer3DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "in_channels": 4, "out_channels": 8, "num_layers": 8, "cross_attention_dim": 64, "attention_bias": True, "sample_size": 16, "patch_size": 2, "activation_fn": "gelu-approximate", "norm_type": "ada_norm_single", "norm_elementwise_affine": False, "caption_channels": 32, "video_length": 4},
     "mobilevit": {"architectures": ["MobileViTForImageClassification"], "image_size": 128, "hidden_sizes": [16, 16, 32], "neck_hidden_sizes": [8, 16, 16, 24, 32, 32, 64], "num_attention_heads": 8, "num_labels": 8},
     "mobilevitv2": {"architectures": ["MobileViTV2ForImageClassification"], "image_size": 128, "n_attn_blocks": [2, 4, 5], "width_multiplier": 0.25, "num_labels": 8},
     "qwen3_asr": {"text_config": decoder(**SIZE), "audio_config": {
@@ -333,6 +337,7 @@ CONFIGS = {
     "luke": ENCODER | {"architectures": ["LukeForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34, "entity_vocab_size": 64, "entity_emb_size": 32},
     "csm": decoder(num_codebooks=4, text_vocab_size=96, depth_decoder_config={"num_codebooks": 4, "vocab_size": 128, "backbone_hidden_size": 64, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 4,
                                                                              "num_attention_heads": 8, "num_key_value_heads": 4}),
+    "SanaVideoTransformer3DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_cross_attention_heads": 8, "cross_attention_head_dim": 8, "cross_attention_dim": 64, "num_layers": 8, "caption_channels": 32},
     "seamless_m4t": SEQUENCES | {"architectures": ["SeamlessM4TForTextToText"]},
     "seamless_m4t_v2": SEQUENCES | {"architectures": ["SeamlessM4Tv2ForSpeechToText"], "speech_encoder_layers": 4, "speech_encoder_attention_heads": 8, "speech_encoder_intermediate_size": 96,
                                     "feature_projection_input_dim": 16, "left_max_position_embeddings": 8, "right_max_position_embeddings": 4},
@@ -364,6 +369,7 @@ CONFIGS = {
     "siglip2_classifier": {"model_type": "siglip2", "architectures": ["Siglip2ForImageClassification"], "vision_config": VISION | {"num_patches": 16, "patch_size": 8}},
     "clip_classifier": {"model_type": "clip", "architectures": ["CLIPForImageClassification"], "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
     "metaclip_2_classifier": {"model_type": "metaclip_2", "architectures": ["MetaClip2ForImageClassification"], "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
+    "UNet2DModel": {"sample_size": 16, "block_out_channels": [32, 64, 64], "down_block_types": ["DownBlock2D", "AttnDownBlock2D", "DownBlock2D"], "up_block_types": ["UpBlock2D", "AttnUpBlock2D", "UpBlock2D"]},
     "whisper_classifier": {"model_type": "whisper", "architectures": ["WhisperForAudioClassification"], "d_model": 64, "encoder_layers": 8, "encoder_attention_heads": 8, "encoder_ffn_dim": 96,
                            "num_mel_bins": 16, "max_source_positions": 32, "classifier_proj_size": 32},
     "ibert": ENCODER | {"architectures": ["IBertForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
@@ -770,7 +776,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "bert-generation", "dpr", "flaubert", "fsmt", "mvp", "roberta-prelayernorm", "roc_bert", "xlm", "altclip", "chinese_clip", "mobilebert", "visual_bert", "led", "speech_to_text", "squeezebert",
               "exaone4_5", "glm_ocr", "hunyuan_vl", "qwen3_asr", "dots_ocr", "phi3_v", "glmasr", "lighton_ocr", "internvl_chat_phi3", "llava_next_qwen2", "mistral3_qwen3", "paligemma_gemma2", "musicflamingo", "qianfan_ocr", "janus", "modernvbert", "ovis2",
               "perception_lm", "video_llama_3", "video_llava", "vipllava", "idefics2", "voxtral_realtime", "granite_speech",
-              "mobilevit", "mobilevitv2", "cvt", "glpn",
+              "mobilevit", "mobilevitv2", "cvt", "glpn", "AllegroTransformer3DModel", "Kandinsky5Transformer3DModel", "SanaVideoTransformer3DModel", "LatteTransformer3DModel", "EasyAnimateTransformer3DModel", "UNet2DModel",
               "big_bird", "clap", "detr", "lilt", "muse_glimmer", "owlv2", "owlvit", "pvt_v2", "table-transformer", "timesformer", "xlnet",
               "pegasus_x", "speech-encoder-decoder", "doge", "funnel", "xclip", "bros", "nystromformer", "musicgen_melody", "time_series_transformer", "patchtst", "sew", "sew-d", "bigbird_pegasus", "lxmert", "vision-text-dual-encoder", "convbert", "canine", "timesfm", "chronos_bolt", "bert_sentences", "roberta_decoder", "speecht5_tts", "dia", "musicgen", "wav2vec2_codebook", "wavlm_voices", "kosmos-2", "blip_questions", "decision_transformer", "vision_encoder_decoder_gpt2", "vision_encoder_decoder_deit", "donut", "encoder-decoder", "siglip_classifier", "siglip2_classifier", "clip_classifier", "metaclip_2_classifier", "whisper_classifier", "ibert", "kosmos-2.5", "clipseg", "csm", "granite4_vision", "hiera", "mlcd_vision_model", "pix2struct", "splinter", "vjepa2", "longt5", "luke", "sam", "speecht5", "seamless_m4t", "seamless_m4t_v2", "tapas", "blip", "colmodernvbert", "colpali", "colqwen2", "colqwen2_5", "deepseek_ocr", "ernie4_5_moe_vl", "ernie4_5_vl_moe", "florence2", "git", "got_ocr2", "instructblip", "instructblipvideo", "parakeet_ctc", "phi4_multimodal", "phi4mm")
 # Samples are compared with those that a rank has at a time.

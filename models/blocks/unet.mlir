@@ -176,3 +176,22 @@ stg.block @map_loss(%x: !output, %target: !output) -> !output {
   %s = stg.mul %d, %d <"square"> : !output, !output
   stg.return %s : !output
 }
+
+// Positions that see each other, behind a normalization of groups of channels.
+stg.block @map_attention(%x: !map) -> !map {
+  %n = stg.call @group_norm(%x) {name = "attention_norm", activated = false} : (!map) -> !map
+  %s = stg.rearrange "byxd->b(yx)d" %n <"positions"> : !map -> !stg.tensor<[B, S = IY*IX, D], bf16>
+  %w = stg.param "qkv_proj" : !stg.tensor<[D, 3*H, E], bf16>
+  %p = stg.einsum "bsd,dhe->bshe" %s, %w : !stg.tensor<[B, S = IY*IX, D], bf16>, !stg.tensor<[D, 3*H, E], bf16>
+  %b = stg.param "qkv_bias" : !stg.tensor<[3*H, E], bf16>
+  %h = stg.bias_add %p, %b : !stg.tensor<[B, S = IY*IX, 3*H, E], bf16>, !stg.tensor<[3*H, E], bf16>
+  %q, %k, %v = stg.split dim 2 %h : !stg.tensor<[B, S = IY*IX, 3*H, E], bf16> -> !stg.tensor<[B, S = IY*IX, H, E], bf16>, !stg.tensor<[B, S = IY*IX, H, E], bf16>, !stg.tensor<[B, S = IY*IX, H, E], bf16>
+  %a, %lse = stg.attention none %q, %k, %v <"attention"> : !stg.tensor<[B, S = IY*IX, H, E], bf16>, !stg.tensor<[B, S = IY*IX, H, E], bf16>, !stg.tensor<[B, S = IY*IX, H, E], bf16>
+  %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
+  %po = stg.einsum "bshe,hed->bsd" %a, %wo : !stg.tensor<[B, S = IY*IX, H, E], bf16>, !stg.tensor<[H, E, D], bf16>
+  %bo = stg.param "o_bias" : !stg.tensor<[D], bf16>
+  %o = stg.bias_add %po, %bo : !stg.tensor<[B, S = IY*IX, D], bf16>, !stg.tensor<[D], bf16>
+  %m = stg.rearrange "b(yx)d->byxd" %o <"map"> : !stg.tensor<[B, S = IY*IX, D], bf16> -> !map
+  %y = stg.add %m, %x <"attention_residual"> : !map, !map
+  stg.return %y : !map
+}

@@ -1615,6 +1615,50 @@ def cosmos(c):
     return total + c.get("num_layers", 28) * layer + D * R + 2 * R * D + volume * c.get("out_channels", 16) * D
 
 
+def allegro(c):
+    """PixArt's layers of a video, without the sizes of an image."""
+    return pixart({"num_attention_heads": 24, "attention_head_dim": 96, "caption_channels": 4096, "num_layers": 32, "use_additional_conditions": False, "out_channels": 4} | c)
+
+
+def latte(c):
+    """PixArt's layers of each frame, and as many of each place, without attention to a text."""
+    D = width(c, 16, 88)
+    places = linear(D, 3 * D, c.get("attention_bias", False)) + linear(D, D) + linear(D, 4 * D) + linear(4 * D, D) + 6 * D
+    frames = c | {"use_additional_conditions": False, "attention_bias": c.get("attention_bias", False), "out_channels": c.get("out_channels") or c["in_channels"]}
+    return pixart({"num_layers": 1, "attention_head_dim": 88} | frames) + c.get("num_layers", 1) * places
+
+
+def kandinsky5(c):
+    """A matrix for six, or for nine, vectors of each layer; RMSNorms of heads, networks without biases; a LayerNorm of the text and of what it
+    says as a whole."""
+    c = {"in_visual_dim": 4, "in_text_dim": 3584, "in_text_dim2": 768, "time_dim": 512, "out_visual_dim": 4, "patch_size": [1, 2, 2], "model_dim": 2048, "ff_dim": 5120, "num_text_blocks": 2, "num_visual_blocks": 32,
+         "axes_dims": [16, 24, 24], "visual_cond": False} | c
+    D, T, E = c["model_dim"], c["time_dim"], sum(c["axes_dims"])
+    volume = c["patch_size"][0] * c["patch_size"][1] * c["patch_size"][2]
+    attention, network = 4 * linear(D, D) + 2 * E, 2 * D * c["ff_dim"]
+    total = linear(D, T) + linear(T, T) + linear(c["in_text_dim"], D) + norm(D) + linear(c["in_text_dim2"], T) + norm(T)
+    total += linear(volume * (2 * c["in_visual_dim"] + 1 if c["visual_cond"] else c["in_visual_dim"]), D)
+    total += c["num_text_blocks"] * (linear(T, 6 * D) + attention + network) + c["num_visual_blocks"] * (linear(T, 9 * D) + 2 * attention + network)
+    return total + linear(T, 2 * D) + linear(D, volume * c["out_visual_dim"])
+
+
+def sana_video(c):
+    """Sana with a convolution over three frames behind each network."""
+    c = {"num_attention_heads": 20, "attention_head_dim": 112, "in_channels": 16, "qk_norm": "rms_norm_across_heads", "patch_size": [1, 2, 2]} | c
+    D, sides = width(c, 20, 112), c["patch_size"]
+    volume, given = sides[0] * sides[1] * sides[2], (c["out_channels"] or c["in_channels"]) if "out_channels" in c else 16
+    return sana(c | {"patch_size": 1, "in_channels": volume * c["in_channels"], "out_channels": volume * given}) + c.get("num_layers", 20) * 3 * D * D
+
+
+def easyanimate(c):
+    """Two streams with matrices, networks and norms of heads of their own, twelve vectors of a sample, and two LayerNorms of both."""
+    D, E, T, area = width(c, 48, 64), c.get("attention_head_dim", 64), c.get("time_embed_dim", 512), c["patch_size"]**2
+    affine, text = norm(D) if c.get("norm_elementwise_affine", True) else 0, c.get("text_embed_dim", 3584)
+    layer = 2 * (linear(T, 6 * D) + affine) + 2 * (4 * linear(D, D) + 2 * norm(E) + linear(D, 4 * D) + linear(4 * D, D))
+    total = linear(D, T) + linear(T, T) + linear(area * c["in_channels"], D) + linear(text, D) + (text if c.get("add_norm_text_encoder", False) else 0)
+    return total + c.get("num_layers", 48) * layer + 2 * affine + linear(T, 2 * D) + linear(D, area * c["out_channels"])
+
+
 def stable_audio(c):
     """Three LayerNorms in a layer, biases of its gated network alone; half as many numbers that nothing trains as a time step has."""
     D, E, channels, given = width(c, 24, 64), c.get("attention_head_dim", 64), c.get("in_channels", 64), c.get("out_channels", 64)
@@ -2849,6 +2893,24 @@ def dpt(c):
     return total + numbers_of_pixels(M, 32)
 
 
+def plain_unet(c):
+    """Stable Diffusion's U-Net without texts, with attention of one layer behind some residual layers."""
+    c = {"block_out_channels": [224, 448, 672, 896], "down_block_types": ["DownBlock2D"] + 3 * ["AttnDownBlock2D"], "up_block_types": 3 * ["AttnUpBlock2D"] + ["UpBlock2D"], "layers_per_block": 2, "in_channels": 3, "out_channels": 3} | c
+    widths, many, middle = c["block_out_channels"], c["layers_per_block"], c.get("mid_block_type", "UNetMidBlock2D")
+    total = unet(c | {"down_block_types": ["DownBlock2D"] * len(widths), "up_block_types": ["UpBlock2D"] * len(widths), "mid_block_type": middle and "UNetMidBlock2D"})
+
+    def attention(D):
+        return norm(D) + 4 * linear(D, D)
+
+    total += sum(many * attention(D) for D, kind in zip(widths, c["down_block_types"]) if kind == "AttnDownBlock2D")
+    total += sum((many + 1) * attention(D) for D, kind in zip(widths[::-1], c["up_block_types"]) if kind == "AttnUpBlock2D")
+    # Of two residual layers in the middle Stable Diffusion has one where nothing reads a text.
+    T, D = c.get("time_embedding_dim") or 4 * widths[0], widths[-1]
+    if middle:
+        total += 2 * norm(D) + 2 * linear(9 * D, D) + linear(T, D) + (attention(D) if c.get("add_attention", True) else 0)
+    return total
+
+
 def unet(c):
     """Two convolutions and a matrix of the condition for each residual layer, transformers between two matrices, and
     what the way down gives beside what comes on the way up."""
@@ -3007,6 +3069,7 @@ FAMILIES = {
     "SkyReelsV2Transformer3DModel": skyreels_v2,
     "CogView3PlusTransformer2DModel": cogview, "CogView4Transformer2DModel": cogview4,
     "StableAudioDiTModel": stable_audio, "HiDreamImageTransformer2DModel": hidream,
+    "AllegroTransformer3DModel": allegro, "LatteTransformer3DModel": latte, "Kandinsky5Transformer3DModel": kandinsky5, "SanaVideoTransformer3DModel": sana_video, "EasyAnimateTransformer3DModel": easyanimate, "UNet2DModel": plain_unet,
     "SanaTransformer2DModel": sana, "CosmosTransformer3DModel": cosmos, "WanVACETransformer3DModel": wan_vace,
     "Flux2Transformer2DModel": flux2, "Lumina2Transformer2DModel": lumina2, "ZImageTransformer2DModel": z_image,
     "AuraFlowTransformer2DModel": auraflow, "MochiTransformer3DModel": mochi,

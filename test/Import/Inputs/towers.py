@@ -16,6 +16,7 @@ import tower_forms
 
 RUNS = 466
 RUNS = 468
+RUNS = 480
 
 
 def draw_encoder(draw):
@@ -1259,6 +1260,35 @@ def draw_sana(draw):
         "interpolation_scale": draw.choice([None, 1.0]), "qk_norm": draw.choice([None, "rms_norm_across_heads"])}
 
 
+def draw_allegro(draw):
+    heads, size = draw.choice([1, 2, 3]), draw.choice([6, 12])
+    return {"num_attention_heads": heads, "attention_head_dim": size, "cross_attention_dim": heads * size, "in_channels": draw.choice([3, 4]), "out_channels": draw.choice([3, 8]), "num_layers": draw.randint(1, 4),
+            "caption_channels": 24, "attention_bias": draw.random() < 0.5, "sample_frames": draw.randint(1, 4), "sample_height": 8, "sample_width": 4}
+
+
+def draw_latte(draw):
+    heads, size = draw.choice([1, 2, 3]), draw.choice([8, 12])
+    return {"num_attention_heads": heads, "attention_head_dim": size, "cross_attention_dim": heads * size, "in_channels": draw.choice([3, 4]), "out_channels": draw.choice([None, 8]), "num_layers": draw.randint(1, 4), "caption_channels": 24,
+            "attention_bias": draw.random() < 0.5, "sample_size": 8, "patch_size": 2, "video_length": draw.choice([1, 4]), "norm_type": "ada_norm_single", "norm_elementwise_affine": False, "activation_fn": "gelu-approximate"}
+
+
+def draw_kandinsky5(draw):
+    axes = [draw.choice([2, 4]) for _ in range(3)]
+    return {"in_visual_dim": draw.choice([3, 4]), "out_visual_dim": draw.choice([3, 4]), "in_text_dim": 24, "in_text_dim2": 20, "time_dim": draw.choice([16, 20]), "model_dim": sum(axes) * draw.randint(1, 3), "ff_dim": draw.choice([40, 52]),
+            "num_text_blocks": draw.randint(1, 3), "num_visual_blocks": draw.randint(1, 4), "axes_dims": axes, "visual_cond": draw.random() < 0.5, "patch_size": draw.choice([[1, 2, 2], [2, 2, 2]])}
+
+
+def draw_sana_video(draw):
+    config = draw_sana(draw)
+    del config["sample_size"], config["interpolation_scale"]
+    return config | {"patch_size": draw.choice([[1, 2, 2], [1, 1, 1]])}
+
+
+def draw_easyanimate(draw):
+    return {"num_attention_heads": draw.choice([1, 2]), "attention_head_dim": draw.choice([8, 16]), "in_channels": draw.choice([3, 4]), "out_channels": draw.choice([3, 4]), "patch_size": 2, "sample_width": 4, "sample_height": 8, "num_layers": draw.randint(1, 4),
+            "time_embed_dim": draw.choice([16, 20]), "text_embed_dim": 24, "add_norm_text_encoder": draw.random() < 0.5, "norm_elementwise_affine": draw.random() < 0.5}
+
+
 def draw_cosmos(draw):
     return draw_diffusion(draw) | {
         "out_channels": draw.choice([3, 8]), "mlp_ratio": draw.choice([2.5, 4.0]), "text_embed_dim": 24, "adaln_lora_dim": draw.choice([4, 12]),
@@ -1517,6 +1547,15 @@ def draw_autoencoder_kl(draw):
     return {"block_out_channels": widths, "down_block_types": ["DownEncoderBlock2D"] * len(widths), "up_block_types": ["UpDecoderBlock2D"] * len(widths), "layers_per_block": draw.randint(1, 3),
             "latent_channels": draw.choice([3, 16]), "norm_num_groups": draw.choice([2, 4]), "sample_size": draw.choice([16, [8, 16]]), "in_channels": draw.choice([1, 3]), "out_channels": draw.choice([1, 3]),
             "use_quant_conv": draw.random() < 0.5, "use_post_quant_conv": draw.random() < 0.5, "mid_block_add_attention": draw.random() < 0.5}
+
+
+def draw_plain_unet(draw):
+    widths = [8]
+    for _ in range(draw.randint(0, 5)):
+        widths.append(widths[-1] * draw.choice([1, 1, 2]))
+    return {"block_out_channels": widths, "layers_per_block": draw.randint(1, 2), "norm_num_groups": draw.choice([2, 4]), "attn_norm_num_groups": draw.choice([None, 8]), "sample_size": 32, "attention_head_dim": draw.choice([None, 4, 8]),
+            "down_block_types": [draw.choice(["AttnDownBlock2D", "DownBlock2D"]) for _ in widths], "up_block_types": [draw.choice(["AttnUpBlock2D", "UpBlock2D"]) for _ in widths], "mid_block_type": draw.choice(["UNetMidBlock2D", "UNetMidBlock2D", None]),
+            "in_channels": draw.choice([1, 3]), "add_attention": draw.random() < 0.7, **draw.choice([{}, {"num_class_embeds": 7}, {"class_embed_type": "timestep"}])}
 
 
 def draw_unet(draw):
@@ -2092,6 +2131,8 @@ DRAWS = {
     "SkyReelsV2Transformer3DModel": draw_skyreels_v2,
     "CogView3PlusTransformer2DModel": draw_cogview, "CogView4Transformer2DModel": draw_cogview4,
     "StableAudioDiTModel": draw_stable_audio, "HiDreamImageTransformer2DModel": draw_hidream,
+    "AllegroTransformer3DModel": draw_allegro, "LatteTransformer3DModel": draw_latte, "Kandinsky5Transformer3DModel": draw_kandinsky5, "SanaVideoTransformer3DModel": draw_sana_video,
+    "EasyAnimateTransformer3DModel": draw_easyanimate, "UNet2DModel": draw_plain_unet,
     "SanaTransformer2DModel": draw_sana, "CosmosTransformer3DModel": draw_cosmos, "WanVACETransformer3DModel": draw_wan_vace,
     "Flux2Transformer2DModel": draw_flux2, "Lumina2Transformer2DModel": draw_lumina2, "ZImageTransformer2DModel": draw_z_image,
     "AuraFlowTransformer2DModel": draw_auraflow, "MochiTransformer3DModel": draw_mochi,
