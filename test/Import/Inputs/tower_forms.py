@@ -1628,6 +1628,30 @@ def latte(c):
     return pixart({"num_layers": 1, "attention_head_dim": 88} | frames) + c.get("num_layers", 1) * places
 
 
+def omnigen(c):
+    """Phi-3's layers, a table of words, matrices of two kinds of patches, and two networks of a time step."""
+    D, H, F = c.get("hidden_size", 3072), c.get("num_attention_heads", 32), c.get("intermediate_size", 8192)
+    area = c.get("in_channels", 4) * c.get("patch_size", 2)**2
+    layer = 2 * D * D + 2 * D * (D // H) * c.get("num_key_value_heads", 32) + 3 * D * F + 2 * D
+    total = 2 * linear(area, D) + 2 * features(c.get("time_step_dim", 256), D) + c.get("vocab_size", 32064) * D
+    return total + c.get("num_layers", 32) * layer + D + linear(D, 2 * D) + linear(D, area)
+
+
+def hunyuan_dit(c):
+    """Two attentions with LayerNorms of heads and three norms in a layer, one vector of a sample, a norm and a matrix of two streams in the
+    second half; a text in the width of another one, and what asks for its mean."""
+    c = {"hidden_size": 1152, "num_layers": 28, "mlp_ratio": 4.0, "cross_attention_dim": 1024, "cross_attention_dim_t5": 2048, "pooled_projection_dim": 1024, "text_len": 77, "text_len_t5": 256} | c
+    D, E, C, L, P = c["hidden_size"], c.get("attention_head_dim", 88), c["cross_attention_dim"], c["cross_attention_dim_t5"], c["pooled_projection_dim"]
+    area, F, half = c["in_channels"] * c["patch_size"]**2, int(D * c["mlp_ratio"]), c["num_layers"] // 2
+    layer = linear(D, D) + 3 * norm(D) + 4 * linear(D, D) + 2 * linear(D, D) + 2 * linear(C, D) + 4 * norm(E) + linear(D, F) + linear(F, D)
+    total = linear(area, D) + linear(L, 4 * L) + linear(4 * L, C) + (c["text_len"] + c["text_len_t5"]) * C + features(256, D)
+    total += (c["text_len_t5"] + 1) * L + 3 * linear(L, L) + linear(L, P)
+    styled = c.get("use_style_cond_and_image_meta_size", True)
+    total += linear(P + (6 * 256 + D if styled else 0), 4 * D) + linear(4 * D, D) + (D if styled else 0)
+    total += c["num_layers"] * layer + (half - 1) * (2 * norm(D) + linear(2 * D, D))
+    return total + linear(D, 2 * D) + linear(D, area * (2 if c.get("learn_sigma", True) else 1))
+
+
 def kandinsky5(c):
     """A matrix for six, or for nine, vectors of each layer; RMSNorms of heads, networks without biases; a LayerNorm of the text and of what it
     says as a whole."""
@@ -3069,7 +3093,7 @@ FAMILIES = {
     "SkyReelsV2Transformer3DModel": skyreels_v2,
     "CogView3PlusTransformer2DModel": cogview, "CogView4Transformer2DModel": cogview4,
     "StableAudioDiTModel": stable_audio, "HiDreamImageTransformer2DModel": hidream,
-    "AllegroTransformer3DModel": allegro, "LatteTransformer3DModel": latte, "Kandinsky5Transformer3DModel": kandinsky5, "SanaVideoTransformer3DModel": sana_video, "EasyAnimateTransformer3DModel": easyanimate, "UNet2DModel": plain_unet,
+    "OmniGenTransformer2DModel": omnigen, "HunyuanDiT2DModel": hunyuan_dit, "AllegroTransformer3DModel": allegro, "LatteTransformer3DModel": latte, "Kandinsky5Transformer3DModel": kandinsky5, "SanaVideoTransformer3DModel": sana_video, "EasyAnimateTransformer3DModel": easyanimate, "UNet2DModel": plain_unet,
     "SanaTransformer2DModel": sana, "CosmosTransformer3DModel": cosmos, "WanVACETransformer3DModel": wan_vace,
     "Flux2Transformer2DModel": flux2, "Lumina2Transformer2DModel": lumina2, "ZImageTransformer2DModel": z_image,
     "AuraFlowTransformer2DModel": auraflow, "MochiTransformer3DModel": mochi,

@@ -17,6 +17,7 @@ import tower_forms
 RUNS = 466
 RUNS = 468
 RUNS = 480
+RUNS = 484
 
 
 def draw_encoder(draw):
@@ -1272,6 +1273,19 @@ def draw_latte(draw):
             "attention_bias": draw.random() < 0.5, "sample_size": 8, "patch_size": 2, "video_length": draw.choice([1, 4]), "norm_type": "ada_norm_single", "norm_elementwise_affine": False, "activation_fn": "gelu-approximate"}
 
 
+def draw_omnigen(draw):
+    heads = draw.choice([2, 4])
+    return {"hidden_size": heads * draw.choice([8, 12]), "num_attention_heads": heads, "num_key_value_heads": draw.choice([1, 2]), "intermediate_size": draw.choice([40, 52]), "num_layers": draw.randint(1, 4), "vocab_size": draw.choice([64, 96]),
+            "in_channels": draw.choice([3, 4]), "time_step_dim": draw.choice([128, 256])}
+
+
+def draw_hunyuan_dit(draw):
+    heads, size = draw.choice([1, 2, 3]), draw.choice([8, 12])
+    return {"num_attention_heads": heads, "attention_head_dim": size, "hidden_size": heads * size, "in_channels": draw.choice([3, 4]), "patch_size": 2, "sample_size": 8, "num_layers": 2 * draw.randint(1, 3), "mlp_ratio": draw.choice([2.5, 4.3637]),
+            "learn_sigma": draw.random() < 0.5, "cross_attention_dim": draw.choice([16, 20]), "cross_attention_dim_t5": draw.choice([16, 24]), "pooled_projection_dim": draw.choice([16, 20]), "text_len": 5, "text_len_t5": 7,
+            "use_style_cond_and_image_meta_size": draw.random() < 0.5}
+
+
 def draw_kandinsky5(draw):
     axes = [draw.choice([2, 4]) for _ in range(3)]
     return {"in_visual_dim": draw.choice([3, 4]), "out_visual_dim": draw.choice([3, 4]), "in_text_dim": 24, "in_text_dim2": 20, "time_dim": draw.choice([16, 20]), "model_dim": sum(axes) * draw.randint(1, 3), "ff_dim": draw.choice([40, 52]),
@@ -2131,7 +2145,7 @@ DRAWS = {
     "SkyReelsV2Transformer3DModel": draw_skyreels_v2,
     "CogView3PlusTransformer2DModel": draw_cogview, "CogView4Transformer2DModel": draw_cogview4,
     "StableAudioDiTModel": draw_stable_audio, "HiDreamImageTransformer2DModel": draw_hidream,
-    "AllegroTransformer3DModel": draw_allegro, "LatteTransformer3DModel": draw_latte, "Kandinsky5Transformer3DModel": draw_kandinsky5, "SanaVideoTransformer3DModel": draw_sana_video,
+    "OmniGenTransformer2DModel": draw_omnigen, "HunyuanDiT2DModel": draw_hunyuan_dit, "AllegroTransformer3DModel": draw_allegro, "LatteTransformer3DModel": draw_latte, "Kandinsky5Transformer3DModel": draw_kandinsky5, "SanaVideoTransformer3DModel": draw_sana_video,
     "EasyAnimateTransformer3DModel": draw_easyanimate, "UNet2DModel": draw_plain_unet,
     "SanaTransformer2DModel": draw_sana, "CosmosTransformer3DModel": draw_cosmos, "WanVACETransformer3DModel": draw_wan_vace,
     "Flux2Transformer2DModel": draw_flux2, "Lumina2Transformer2DModel": draw_lumina2, "ZImageTransformer2DModel": draw_z_image,
