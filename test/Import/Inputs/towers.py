@@ -1738,10 +1738,10 @@ def draw_efficientnet(draw):
     inner = [draw.choice([8, 16, 24, 40]) for _ in range(6)]
     width = draw.choice([0.5, 1.0, 1.1, 1.4])
     return labels(draw) | of_kind(draw, "EfficientNet", "Model", "ForImageClassification") | {
-        "width_coefficient": width, "depth_coefficient": draw.choice([0.5, 1.0, 1.2, 2.2]), "image_size": draw.choice([32, 96]), "num_channels": draw.choice([1, 3]),
+        "width_coefficient": width, "depth_coefficient": draw.choice([0.5, 1.0, 1.2, 2.2]), "image_size": draw.choice([32, 75, 96]), "num_channels": draw.choice([1, 3]),
         "kernel_sizes": [draw.choice([3, 5]) for _ in range(7)], "in_channels": [32] + inner, "out_channels": inner + [draw.choice([32, 48])],
         "num_block_repeats": [draw.randint(1, 4) for _ in range(7)], "expand_ratios": [draw.choice([1, 2, 6]) for _ in range(7)],
-        "squeeze_expansion_ratio": draw.choice([0.1, 0.25]), "depthwise_padding": list(range(64)), "hidden_dim": tower_forms.rounded_channels(1280 * width)}
+        "squeeze_expansion_ratio": draw.choice([0.1, 0.25]), "depthwise_padding": draw.choice([[], list(range(64))]), "hidden_dim": tower_forms.rounded_channels(1280 * width)}
 
 
 def draw_mobilevit(draw):
