@@ -677,6 +677,73 @@ def gemma4(h, f, kinds, heads, keys, globals, window, V=262144, S=4096, own=None
     return total
 
 
+def video_with_text(D, S, T, layers, patch, words):
+    """Layers of S patches that see each other and a text; a time step, six vectors of it, patches and the output."""
+    layer = 28 * D * D * S + 4 * S * S * D + 4 * S * T * D + 4 * D * D * T
+    return layers * layer + 2 * S * D * sum(patch) + 2 * T * (words * D + D * D) + 2 * (256 * D + 7 * D * D)
+
+
+def frames_and_places(D, NF, NP, T, layers, patch, words):
+    """The same for each frame, and layers without a text for each place."""
+    S = NF * NP
+    layer = 52 * D * D * S + 4 * S * (NP + NF) * D + 4 * S * T * D + 4 * D * D * T * NF
+    return layers * layer + 2 * S * D * sum(patch) + 2 * T * (words * D + D * D) + 2 * (256 * D + 7 * D * D)
+
+
+def sums_of_video(D, F, E, S, T, layers, patch, words):
+    """Sums over all tokens and what they are divided by, a text, a network with windows of each channel, and of three frames."""
+    layer = 8 * D * D * S + 4 * S * D * E + 2 * S * D + 4 * D * D * S + 4 * D * D * T + 4 * S * T * D + 6 * S * D * F + 36 * F * S + 6 * D * D * S
+    return layers * layer + 2 * S * D * sum(patch) + 2 * T * (words * D + D * D) + 2 * (256 * D + 7 * D * D)
+
+
+def one_sequence(D, F, S, N, layers, elements):
+    """Llama's layers that see all, two networks of a time step, and two vectors for N patches."""
+    return layers * (8 * D * D * S + 4 * S * S * D + 6 * D * F * S) + 4 * N * D * elements + 4 * (256 * D + D * D) + 4 * D * D
+
+
+def text_before_video(D, F, W, S, T, texts, layers, patch, words, whole):
+    """Layers of a text, and of a video that reads it, with six and nine vectors that a row of W makes."""
+    own = texts * (8 * D * D * T + 4 * T * T * D + 4 * D * F * T + 12 * W * D)
+    read = layers * (12 * D * D * S + 4 * D * D * T + 4 * S * S * D + 4 * S * T * D + 4 * D * F * S + 18 * W * D)
+    return own + read + 2 * S * D * sum(patch) + 2 * T * words * D + 2 * (D * W + W * W + whole * W) + 4 * W * D
+
+
+def streams_of_shared_norms(D, W, S, T, layers, elements, words):
+    """All tokens see each other, behind twelve vectors that a row of W makes."""
+    N = S + T
+    return layers * (24 * D * D * N + 4 * N * N * D + 24 * W * D) + 4 * S * D * elements + 2 * T * words * D + 2 * (D * W + W * W) + 4 * W * D
+
+
+def skipped_layers(D, F, C, L, P, S, T, TL, layers, told):
+    """Layers that read texts of the width C, a matrix of two streams in the second half but one, and a text of the width L that is pooled."""
+    layer = 12 * D * D * S + 4 * C * D * T + 4 * S * S * D + 4 * S * T * D + 4 * D * F * S + 2 * D * D
+    pooled = 2 * L * L + 4 * L * L * (TL + 1) + 4 * (TL + 1) * L + 2 * L * P
+    row = 2 * ((P + told) * 4 * D + 4 * D * D) + 2 * (256 * D + D * D)
+    return layers * layer + (layers // 2 - 1) * 4 * D * D * S + 2 * S * D * 48 + 2 * TL * (L * 4 * L + 4 * L * C) + pooled + row + 4 * D * D
+
+
+def focal(D, depths, windows, side=56, classes=1000):
+    """Three matrices around windows of each channel, and a network."""
+    total, before = 0, 3 * 16
+    for depth in depths:
+        S = side * side
+        layer = 2 * S * D * (2 * D + windows + 1) + 4 * S * D * D + sum(2 * S * D * (3 + 2 * k)**2 for k in range(windows)) + 16 * S * D * D
+        total += 2 * S * before * D + depth * layer
+        before, D, side = 4 * D, 2 * D, side // 2
+    return total + D * classes
+
+
+def convolved(widths, depths, side=56, classes=1000):
+    """Windows of each channel for queries, keys and values, a quarter as many of these; a token more in the last stage."""
+    total, before = 0, 49 * 3
+    for stage, (D, depth) in enumerate(zip(widths, depths)):
+        S, last = side * side, stage == len(widths) - 1
+        N, T = S + last, S // 4 + last
+        total += 2 * S * before * D + depth * (18 * D * S + 9 * D * S + 4 * D * D * (N + T) + 4 * N * T * D + 16 * N * D * D)
+        before, side = 9 * D, side // 2
+    return total + 2 * widths[-1] * classes
+
+
 def main():
     third = 1152 // 3
     expected = {
@@ -1074,6 +1141,17 @@ def main():
         "mvp-large": two_stacks(1024, 1024, 1024, 16, 16, 64, 50267, 12, 12) + 24 * 4 * 1024 * 1024 * 4096,
         "qwen-image": two_streams(3072, 60, 4096, 512, 64, 3584),
         "wan2.1-t2v-1.3b": one_modulation(1536, 8960, 30, 32760, 512, 64, 64, 4096),
+        "allegro": video_with_text(2304, 79200, 512, 32, (16, 16), 4096),
+        "latte-1": frames_and_places(1152, 16, 1024, 120, 28, (16, 32), 4096),
+        "sana-video-2b": sums_of_video(2240, 6720, 112, 32760, 300, 20, (64, 64), 2304),
+        "omnigen-v1": one_sequence(3072, 8192, 4352, 4096, 32, 16),
+        "kandinsky-5-lite-t2v": text_before_video(1792, 7168, 512, 47616, 512, 2, 32, (132, 64), 3584, 768),
+        "easyanimate-v5.1-12b": streams_of_shared_norms(3072, 512, 17550, 256, 48, 64, 3584),
+        "hunyuan-dit-v1.1": skipped_layers(1408, 6144, 1024, 2048, 1024, 4096, 333, 256, 40, 6 * 256 + 1408),
+        "hunyuan-dit-v1.2": skipped_layers(1408, 6144, 1024, 2048, 1024, 4096, 333, 256, 40, 0),
+        "focalnet-tiny": focal(96, [2, 2, 6, 2], 2),
+        "focalnet-tiny-lrf": focal(96, [2, 2, 6, 2], 3),
+        "cvt-13": convolved([64, 192, 384], [1, 2, 10]),
         "cogvideox-2b": one_stream(1920, 30, 13 * 30 * 45, 226, 64, 4096, 512),
         # Six sizes of an image, of 256 features each, beside the time step.
         "cogview3-plus-3b": one_stream(2560, 30, 4096, 224, 64, 4096, 512) + 2 * (1536 * 512 + 512**2),
@@ -1113,7 +1191,7 @@ def main():
         "whisper-large-v3": whisper(1280, 32, 51866, 128, 1500, 448),
     }
     published = {"vit-b-16": "17.564", "vit-l-16": "61.555", "vit-h-14": "167.295", "dit-xl-2": "118.6", "convnext-tiny": "4.5", "swin-tiny": "4.5", "swin-base": "15.4",
-                 "convnextv2-base": "15.4", "pvt-v2-b2": "4.0", "mobilenet-v1-1.0": "0.569", "mobilenet-v2-1.0": "0.30",
+                 "convnextv2-base": "15.4", "pvt-v2-b2": "4.0", "mobilenet-v1-1.0": "0.569", "mobilenet-v2-1.0": "0.30", "focalnet-tiny": "4.4", "focalnet-tiny-lrf": "4.5",
                  "regnet-x-040": "4.0", "regnet-y-040": "4.0", "poolformer-s12": "1.8"}
     for model, operations in expected.items():
         found = forward(model)
