@@ -785,8 +785,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
 PAIRS = ("xclip", "vision-text-dual-encoder", "clip", "siglip", "siglip2", "altclip", "chinese_clip", "clap")
 # What is made of parameters alone, such as heads of relative positions, or of a condition of the whole batch, each rank makes for
 # what it has at a time.
-OF_PARAMETERS = ("funnel", "deberta", "deberta-v2", "parakeet_ctc", "swinv2", "voxtral_realtime", "wav2vec2-conformer", "xlnet", "MochiTransformer3DModel")
-OF_PARAMETERS = ("funnel", "sew-d", "deberta", "deberta-v2", "parakeet_ctc", "swinv2", "voxtral_realtime", "wav2vec2-conformer", "xlnet")
+OF_PARAMETERS = ("funnel", "sew-d", "deberta", "deberta-v2", "parakeet_ctc", "swinv2", "voxtral_realtime", "wav2vec2-conformer", "xlnet", "MochiTransformer3DModel")
 # The first layer reads zeros, whose gradient nothing needs: where the layer is replayed, it is made.
 FROM_ZEROS = ("detr",)
 BATCH = 16

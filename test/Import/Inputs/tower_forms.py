@@ -3099,7 +3099,7 @@ FAMILIES = {
     "AuraFlowTransformer2DModel": auraflow, "MochiTransformer3DModel": mochi,
     "CogVideoXTransformer3DModel": cogvideox, "HunyuanVideoTransformer3DModel": hunyuan_video, "LTXVideoTransformer3DModel": ltx_video,
     "UNet2DConditionModel": unet,
-    "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan, "UNet2DConditionModel": unet, "AutoencoderKL": autoencoder_kl,
+    "AutoencoderKL": autoencoder_kl,
 }
 
 

@@ -14,10 +14,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 466
-RUNS = 468
-RUNS = 480
-RUNS = 484
+RUNS = 496
 
 
 def draw_encoder(draw):
