@@ -695,8 +695,8 @@ NodeTime NodeTimes::getCollective(const TraceProgram &program, uint32_t number,
                  (facts.program.grows(number) ? double(growth) : 1.);
   bool isExchange = name == "all_to_all";
   const bool feedsGradients = facts.program.feedsGradients(number);
-  const bool isDirect = isExchange && execution->directExchange &&
-                        facts.program.exchangesRows(number);
+  const bool sendsRows = isExchange && facts.program.exchangesRows(number);
+  const bool isDirect = sendsRows && execution->directExchange;
   double seconds =
       slowdown *
       (isDirect ? costs.getExchange(
@@ -704,7 +704,7 @@ NodeTime NodeTimes::getCollective(const TraceProgram &program, uint32_t number,
                       Facts::needsChoice(*execution) ? &facts.choice : nullptr,
                       execution->forwardedExchange)
                 : costs.getCollective(name, place, bytes,
-                                      isExchange && execution->exchangeOnce
+                                      sendsRows && execution->exchangeOnce
                                           ? facts.choice
                                           : ExpertChoice()));
   time.occupiesCores = isDirect && execution->exchangeCores > 0;

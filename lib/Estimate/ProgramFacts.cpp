@@ -42,9 +42,9 @@ ProgramFacts::ProgramFacts(const TraceProgram &program)
       isVisited(program.bodies.size()), readers(program.numSlots),
       gradientReaders(program.numSlots), addingReaders(program.numSlots),
       attentionReaders(program.numSlots), isReduced(program.numSlots),
-      isRows(program.numSlots), isCombined(program.numSlots),
-      isConvolved(program.numSlots), isConvolvedGradient(program.numSlots),
-      isForGradient(program.numSlots), isOfParameter(program.numSlots) {
+      isCombined(program.numSlots), isConvolved(program.numSlots),
+      isConvolvedGradient(program.numSlots), isForGradient(program.numSlots),
+      isOfParameter(program.numSlots) {
   visitBody(0);
   findParameterSized();
   // What grows is known only when these are.
@@ -60,14 +60,7 @@ ProgramFacts::ProgramFacts(const TraceProgram &program)
       addingReaders[slot.index] += isAccumulate(program, i);
       attentionReaders[slot.index] += isAttention(program, i);
     }
-  for (uint32_t i = 0; i < program.nodes.size(); ++i) {
-    const Program::NodeWiring &wiring = program.wiring[i];
-    StringRef op = getOp(program, i);
-    if (op == "dispatch" || op == "encode_rows")
-      isRows[wiring.outputs.front().slot.index] = true;
-    if (op == "combine" || op == "encode_rows")
-      isRows[wiring.reads.front().index] = true;
-  }
+  findRowAxes();
   findConvolutions();
   for (uint32_t i = 0; i < program.nodes.size(); ++i)
     if (reducesGradients(i))
@@ -116,6 +109,31 @@ void ProgramFacts::findParameterSized() {
         for (Program::Slot slot : wiring.reads)
           mark(slot.index);
     }
+  }
+}
+
+/// Of what goes to experts and comes back from them, and of its gradients, some
+/// is sent as it is made, or read as it comes.
+void ProgramFacts::findRowAxes() {
+  std::vector<bool> isRows(program.numSlots);
+  for (uint32_t i = 0; i < program.nodes.size(); ++i) {
+    const Program::NodeWiring &wiring = program.wiring[i];
+    StringRef op = getOp(program, i);
+    if (op == "dispatch" || op == "combine_grad" || op == "encode_rows")
+      isRows[wiring.outputs.front().slot.index] = true;
+    if (op == "combine" || op == "dispatch_grad" || op == "encode_rows")
+      isRows[wiring.reads.front().index] = true;
+  }
+  for (auto [node, wiring] : llvm::zip_equal(program.nodes, program.wiring)) {
+    if (!node.isColl() || node.collective != CollectiveType::AllToAll ||
+        llvm::is_contained(rowAxes, node.axes))
+      continue;
+    if (llvm::any_of(wiring.reads,
+                     [&](Program::Slot slot) { return isRows[slot.index]; }) ||
+        llvm::any_of(wiring.outputs, [&](const Program::Output &output) {
+          return isRows[output.slot.index];
+        }))
+      rowAxes.push_back(node.axes);
   }
 }
 
@@ -361,12 +379,9 @@ bool ProgramFacts::feedsAttention(uint32_t node) const {
 }
 
 bool ProgramFacts::exchangesRows(uint32_t node) const {
-  const Program::NodeWiring &wiring = program.wiring[node];
-  return llvm::any_of(wiring.reads,
-                      [&](Program::Slot slot) { return isRows[slot.index]; }) ||
-         llvm::any_of(wiring.outputs, [&](const Program::Output &output) {
-           return isRows[output.slot.index];
-         });
+  const NodeTemplate &common = program.nodes[node];
+  return common.isColl() && common.collective == CollectiveType::AllToAll &&
+         llvm::is_contained(rowAxes, common.axes);
 }
 
 int64_t ProgramFacts::getStateBytes(uint32_t node) const {

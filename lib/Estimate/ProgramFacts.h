@@ -34,7 +34,7 @@ public:
   bool feedsGradients(uint32_t node) const;
   /// True if all that reads a result of the node is attention.
   bool feedsAttention(uint32_t node) const;
-  /// True if the node reads or makes rows of experts as they are sent.
+  /// True for an all-to-all of rows of experts.
   bool exchangesRows(uint32_t node) const;
   /// True if the node adds a bias to rows of experts that are combined next, or
   /// makes the gradient of such a bias.
@@ -82,8 +82,10 @@ private:
   std::vector<uint32_t> readers, gradientReaders, addingReaders,
       attentionReaders;
   std::vector<bool> isReduced; ///< By slot.
-  /// By slot: rows that are put together for experts, or taken apart.
-  std::vector<bool> isRows;
+  /// The axes over which rows are sent that are put together for experts, or
+  /// taken apart.
+  llvm::SmallVector<trace::AxisMask, 1> rowAxes;
+  void findRowAxes();
   /// By slot: rows of experts that are combined, and gradients of those.
   std::vector<bool> isCombined;
   void findCombinedRows();
