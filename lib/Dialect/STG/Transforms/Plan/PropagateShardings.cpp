@@ -518,8 +518,13 @@ struct PartialTerm {
 };
 } // namespace
 
+/// Sums that can be partial, with the axes: each is complete unless another one
+/// of them reads it.
+using JoinedSums = DenseMap<Value, SmallVector<Attribute>>;
+
 /// How a term of a sum can be partial; nothing if it cannot.
-static std::optional<PartialTerm> getPartialTerm(Value term) {
+static std::optional<PartialTerm> getPartialTerm(Value term,
+                                                 const JoinedSums &joined) {
   PartialTerm result;
   llvm::append_range(result.axes, getPlannedPartial(term));
   if (!result.axes.empty())
@@ -528,7 +533,8 @@ static std::optional<PartialTerm> getPartialTerm(Value term) {
   if (!made || !made.hasOneUse() || isa<LoopLikeOpInterface>(made.getOwner()))
     return std::nullopt;
   result.values.push_back(term);
-  result.axes = getLastingSum(made);
+  auto sum = joined.find(term);
+  result.axes = sum != joined.end() ? sum->second : getLastingSum(made);
   if (!result.axes.empty())
     return result;
   // A product of a partial sum that only products read, such as what lies
@@ -544,7 +550,7 @@ static std::optional<PartialTerm> getPartialTerm(Value term) {
       continue;
     std::optional<PartialTerm> inner;
     if (factor.hasOneUse()) {
-      inner = getPartialTerm(factor);
+      inner = getPartialTerm(factor, joined);
     } else if (auto axes = getLastingSum(factor); !axes.empty()) {
       inner.emplace();
       inner->axes = axes;
@@ -584,10 +590,10 @@ static bool haveOneFactor(ArrayRef<Value> values) {
 /// A sum of a partial sum and a product of one is reduced instead of both of
 /// them: adapters beside a projection communicate nothing of their own.
 void FunctionPlan::joinProducts(func::FuncOp function) {
-  SmallVector<AddOp> joined;
+  JoinedSums joined;
   function.walk([&](AddOp sum) {
-    std::optional<PartialTerm> lhs = getPartialTerm(sum.getLhs());
-    std::optional<PartialTerm> rhs = getPartialTerm(sum.getRhs());
+    std::optional<PartialTerm> lhs = getPartialTerm(sum.getLhs(), joined);
+    std::optional<PartialTerm> rhs = getPartialTerm(sum.getRhs(), joined);
     if (!lhs || !rhs || !(lhs->isMultiplied || rhs->isMultiplied) ||
         !areSameAxes(lhs->axes, rhs->axes))
       return;
@@ -598,13 +604,8 @@ void FunctionPlan::joinProducts(func::FuncOp function) {
     for (const PartialTerm &term : {*lhs, *rhs})
       for (Value value : term.values)
         setPartial(value, term.axes);
-    setPartial(sum, lhs->axes);
-    joined.push_back(sum);
+    joined[sum] = lhs->axes;
   });
-  // The last one of a chain is complete.
-  for (AddOp sum : joined)
-    if (!sum->hasOneUse() || !llvm::is_contained(joined, *sum->user_begin()))
-      setPartial(sum, {});
 }
 
 void FunctionPlan::setPartial(Value value, ArrayRef<Attribute> axes) {
