@@ -8,9 +8,10 @@
 //
 // State spaces and linear attention: causal convolutions of a few tokens, the
 // selective scan of Mamba, the chunked scan of Mamba-2, delta rules, the matrix
-// memory of xLSTM, and the gated norm behind them. All go over the tokens of a sequence in order: one
-// device has them all, and channels or heads are what is divided, or states go
-// from device to device. The C++ classes are in stg/Dialect/STG/IR/Mixers.h.
+// memory of xLSTM, and the gated norm behind them. All go over the tokens of a
+// sequence in order: one device has them all, and channels or heads are what is
+// divided, or states go from device to device. The C++ classes are in
+// stg/Dialect/STG/IR/Mixers.h.
 //
 //===----------------------------------------------------------------------===//
 
