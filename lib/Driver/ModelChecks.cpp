@@ -216,10 +216,12 @@ Error stg::checkKept(ModuleOp module, const StrategyInput &strategy) {
   if (!strategy.values.inference)
     return Error::success();
   auto tokens = StringAttr::get(module.getContext(), kTokenDim);
-  bool hasCaches = false, hasStates = false;
+  bool hasCaches = false, hasWindows = false, hasStates = false;
   module.walk([&](Operation *op) {
     hasStates |= isa<RecurrentOpInterface>(op);
     auto attention = dyn_cast<AttentionOp>(op);
+    hasWindows |=
+        attention && (attention.getWindowAttr() || attention.getChunkAttr());
     if (!attention || !attention.getQuery().getType().getDim(1).hasName(tokens))
       return;
     // Keys of the tokens before, or of an encoder's.
@@ -236,8 +238,10 @@ Error stg::checkKept(ModuleOp module, const StrategyInput &strategy) {
         FieldId::kvBlockSize, FieldId::kvWindowRoom, FieldId::cacheAxes})
     if (!hasCaches && isAsked(strategy, id))
       return refuse(id, attention);
-  if (!hasCaches && !hasStates && isAsked(strategy, FieldId::rollback))
-    return refuse(FieldId::rollback, attention + ", or with recurrent layers");
+  // Everything else is there until a token takes its place.
+  if (!hasWindows && !hasStates && isAsked(strategy, FieldId::rollback))
+    return refuse(FieldId::rollback, "a model with attention under a window, "
+                                     "or with recurrent layers");
   const Strategy &values = strategy.values;
   if (values.kvScaleBlock > 0 && values.kvDtype != ElementType::F8E4M3FN &&
       values.kvDtype != ElementType::F8E5M2)

@@ -261,7 +261,9 @@ static StrategyInput makePart(const StrategyInput &input, const StepLoop &loop,
                               int64_t firstRound, Requests requests,
                               Requests last) {
   StrategyInput own = input;
-  for (FieldId id : {FieldId::draft, FieldId::drafts, FieldId::acceptance})
+  // What is taken back follows from the drafts.
+  for (FieldId id : {FieldId::draft, FieldId::drafts, FieldId::acceptance,
+                     FieldId::rollback})
     own.reset(id);
   Strategy &values = own.values;
   for (Request &request : last.list)
@@ -269,7 +271,6 @@ static StrategyInput makePart(const StrategyInput &input, const StepLoop &loop,
   values.reserve = last.str();
   values.advance = loop.advance->str();
   values.steps = loop.count;
-  values.rollback = 0;
   values.firstStep = firstRound;
   values.mode = Mode::Decode;
   if (!values.requests.empty()) {
