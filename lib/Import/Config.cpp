@@ -226,6 +226,9 @@ void Config::readMember(const Member &member, const std::string &path) {
       return;
     if (member.value.kind != Value::Object)
       return checkKind(member, path, "object");
+    if (!family.transparent.count(path) && !family.hasKeysIn(path) &&
+        !family.hasKeysIn(key))
+      return readKey(member, path, key);
     return readObject(member.value, path + ".");
   }
   if (family.isListOfObjects(key))

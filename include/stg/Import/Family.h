@@ -111,6 +111,16 @@ struct Family {
   bool isKey(llvm::StringRef name) const {
     return defaults.count(name.str()) != 0;
   }
+  /// False for an object of which the table reads nothing, but may say whether
+  /// it can be there.
+  bool hasKeysIn(llvm::StringRef object) const {
+    auto isInside = [&](llvm::StringRef key) {
+      return key.consume_front(object) && key.starts_with(".");
+    };
+    return llvm::any_of(llvm::make_first_range(kinds), isInside) ||
+           llvm::any_of(llvm::make_first_range(spellings), isInside) ||
+           llvm::any_of(unused, isInside);
+  }
   bool isListOfObjects(llvm::StringRef name) const {
     auto kind = kinds.find(name.str());
     return kind != kinds.end() && kind->second == "objects" && isKey(name);
