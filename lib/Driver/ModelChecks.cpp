@@ -615,6 +615,44 @@ static Error checkExchangedHeads(func::FuncOp program,
   return wrong;
 }
 
+/// Keys that go round a ring are divided as queries are, which are checked with
+/// the rules of the plan. Those of other tokens have extents of their own.
+static Error checkRing(func::FuncOp program, const StrategyInput &input,
+                       const SymbolValues &values) {
+  const int64_t ranks = input.values.contextRanks.number;
+  auto tokens = StringAttr::get(program.getContext(), kTokenDim);
+  std::optional<std::pair<DimAttr, Exact>> wrong;
+  program.walk([&](AttentionOpInterface op) {
+    ContextAttr context = op.getContextAttr();
+    if (!context || !goesRound(context.getExchange()))
+      return WalkResult::advance();
+    DimAttr keys = cast<SymTensorType>(op->getOperand(1).getType()).getDim(1);
+    std::optional<Exact> extent = evaluate(keys.getExtent(), values);
+    if (!extent || *extent % ranks == 0 || keys.hasName(tokens))
+      return WalkResult::advance();
+    wrong = {keys, *extent};
+    return WalkResult::interrupt();
+  });
+  if (!wrong)
+    return Error::success();
+  std::string name = wrong->first.getExtent().str();
+  std::string number = chakra::toDecimal(wrong->second);
+  auto symbol = values.find(name);
+  std::string source, advice;
+  if (symbol != values.end()) {
+    source = ", from " + symbol->second.source + ",";
+    advice = ", or --set " + name + "=VALUE";
+  }
+  return makeError(input.spell(getField(FieldId::cpCommType)) + ": " +
+                   input.spellSources(FieldId::contextRanks, " times ") +
+                   " does not divide " + name +
+                   (name == number ? "" : " = " + number) + source +
+                   " keys that would go round a ring; use --cp-comm-type "
+                   "all_gather or a2a, which do not divide them, or degrees "
+                   "that do: " +
+                   listDivisors(static_cast<int64_t>(wrong->second)) + advice);
+}
+
 Error stg::checkContext(func::FuncOp program, const StrategyInput &input,
                         const Preset &preset, const SymbolValues &values) {
   const Strategy &strategy = input.values;
@@ -625,6 +663,8 @@ Error stg::checkContext(func::FuncOp program, const StrategyInput &input,
   if (strategy.cpCommType == ContextExchange::AllToAll)
     if (Error error = checkExchangedHeads(program, input, preset, values))
       return error;
+  if (Error error = checkRing(program, input, values))
+    return error;
   return checkRecurrent(program, input, preset, values);
 }
 
