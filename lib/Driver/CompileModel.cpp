@@ -285,6 +285,8 @@ Error stg::compileModule(const Model &model, const CompileRequest &request,
   if (!request.dropsWithoutEffect)
     if (Error error = checkKept(module, strategy))
       return error;
+  if (Error error = checkPredicted(getProgram(module), strategy))
+    return error;
   if (Error error = checkCacheAxes(strategy))
     return error;
   if (Error error = run(buildModelPipeline, timing))

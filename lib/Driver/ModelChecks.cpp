@@ -250,6 +250,36 @@ Error stg::checkKept(ModuleOp module, const StrategyInput &strategy) {
   return Error::success();
 }
 
+Error stg::checkPredicted(func::FuncOp program, const StrategyInput &strategy) {
+  const Strategy &values = strategy.values;
+  bool isWhole = values.requests.empty() && values.steps == 1 &&
+                 values.kvLen.value_or(0) == 0;
+  if (!values.inference || isWhole)
+    return Error::success();
+  auto tokens = StringAttr::get(program.getContext(), kTokenDim);
+  LossOpInterface found;
+  program.walk([&](LossOpInterface loss) {
+    auto type = cast<SymTensorType>(loss.getPredictions().getType());
+    if (llvm::any_of(type.getDims(),
+                     [&](DimAttr dim) { return dim.hasName(tokens); }))
+      return WalkResult::advance();
+    found = loss;
+    return WalkResult::interrupt();
+  });
+  if (!found)
+    return Error::success();
+  StringAttr name = getOrigin(found).name;
+  FieldId field = !values.requests.empty()       ? FieldId::requests
+                  : values.kvLen.value_or(0) > 0 ? FieldId::kvLen
+                                                 : FieldId::steps;
+  return makeError(
+      strategy.spell(getField(field)) +
+      ": the model has no steps that go on from others: '" +
+      (name ? name.getValue() : found->getName().getStringRef()) +
+      "' predicts nothing for each token of a sequence; give whole sequences, "
+      "with --mode prefill and --batch");
+}
+
 Error stg::checkCacheAxes(const StrategyInput &strategy) {
   const Strategy &values = strategy.values;
   // Later ones of several steps have what the first one has kept.

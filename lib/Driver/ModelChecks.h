@@ -38,6 +38,11 @@ llvm::Error checkPrediction(mlir::ModuleOp module,
 /// Whether a step keeps something, where somebody says how, at the model level.
 llvm::Error checkKept(mlir::ModuleOp module, const StrategyInput &strategy);
 
+/// Checks that there is a prediction for each token where steps go on from
+/// cached ones.
+llvm::Error checkPredicted(mlir::func::FuncOp program,
+                           const StrategyInput &strategy);
+
 /// Whether there are tokens to divide where caches are.
 llvm::Error checkCacheAxes(const StrategyInput &strategy);
 
