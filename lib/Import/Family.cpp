@@ -269,6 +269,7 @@ private:
   void readProgram();
   void readStacks();
   void readLeftOut();
+  std::string getPlaceOf(const std::string &key);
   void checkNames();
   void checkStacks();
 
@@ -500,6 +501,26 @@ void FamilyReader::readLeftOut() {
          get(value, "added_by", Value::Text).text});
 }
 
+/// Where a key belongs that no expression reads.
+std::string FamilyReader::getPlaceOf(const std::string &key) {
+  if (auto other = family.spellings.find(key); other != family.spellings.end())
+    return "it is another spelling of '" + other->second +
+           "', which has the default";
+  auto [object, inner] = StringRef(key).split('.');
+  if (!inner.empty() && family.transparent.count(object.str()))
+    return ("'" + object + "' is transparent, so that '" + inner +
+            "' is what it is called")
+        .str();
+  std::string text = "if it changes nothing, take it from 'keys' and list it "
+                     "as unused";
+  if (family.unused.count(key))
+    text = "it is listed as unused, too; take it from 'keys'";
+  return text + (table.find("based_on")
+                     ? ", or give it one value with 'only' if it is a key of a "
+                       "table that this one is based on"
+                     : "");
+}
+
 /// A key that nothing reads would be dropped from models in silence.
 void FamilyReader::checkNames() {
   std::set<std::string> read;
@@ -567,7 +588,7 @@ void FamilyReader::checkNames() {
   }
   for (const auto &[key, value] : family.defaults)
     if (!read.count(key) && family.kinds[key] != "object")
-      fail("keys." + key, "is read nowhere; list it as unused");
+      fail("keys." + key, "is read nowhere; " + getPlaceOf(key));
 }
 
 /// Layers that make none of what they are called with would be executed, each
