@@ -18,6 +18,7 @@
 
 using namespace mlir;
 using namespace stg;
+using namespace stg::detail;
 
 /// What is in memory of a value that an op reads.
 static Value getStored(Value value) {
@@ -197,14 +198,6 @@ bool stg::isMade(Value value) {
   // An op that nobody reads at all is looked at as it is.
   return !cost || !cost.isMadeIfRead(result.getResultNumber()) ||
          !result.use_empty() || op->use_empty();
-}
-
-static SymExpr elements(Value value) {
-  return cast<SymTensorType>(value.getType()).getNumElements();
-}
-
-static SymExpr constant(Operation *op, int64_t value) {
-  return SymExpr::get(op->getContext(), value);
 }
 
 /// An op that is not a matrix product and touches each operand and result once.

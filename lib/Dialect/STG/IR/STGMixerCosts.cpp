@@ -24,19 +24,6 @@ using namespace stg::detail;
 // Costs
 //===----------------------------------------------------------------------===//
 
-static SymExpr elements(Value value) {
-  return tensorOf(value).getNumElements();
-}
-
-static SymExpr constant(Operation *op, int64_t value) {
-  return SymExpr::get(op->getContext(), value);
-}
-
-static OpCost makeCost(Operation *op, SymExpr operations,
-                       bool isMatrix = false) {
-  return {operations, getOperandAndResultBytes(op), isMatrix};
-}
-
 /// The sum of `get` of the tokens of each chunk: whole ones, and what is left.
 static SymExpr sumOverChunks(SymExpr tokens, SymExpr chunk,
                              function_ref<SymExpr(SymExpr)> get) {

@@ -417,14 +417,6 @@ LogicalResult AuxiliaryLossOp::verify() {
 // Costs
 //===----------------------------------------------------------------------===//
 
-static SymExpr elements(Value value) {
-  return tensorOf(value).getNumElements();
-}
-
-static OpCost makeCost(Operation *op, SymExpr operations) {
-  return {operations, getOperandAndResultBytes(op), false};
-}
-
 static OpCost makeMove(Operation *op, SymExpr bytes) {
   return {SymExpr::get(op->getContext(), 0), bytes, false};
 }

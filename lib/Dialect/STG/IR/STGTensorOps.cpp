@@ -23,19 +23,6 @@ using namespace stg::detail;
 // Helpers
 //===----------------------------------------------------------------------===//
 
-static SymExpr elements(Value value) {
-  return tensorOf(value).getNumElements();
-}
-
-static SymExpr constant(Operation *op, int64_t value) {
-  return SymExpr::get(op->getContext(), value);
-}
-
-static OpCost makeCost(Operation *op, SymExpr operations,
-                       bool isMatrix = false) {
-  return {operations, getOperandAndResultBytes(op), isMatrix};
-}
-
 static OpCost makeMove(Operation *op) { return makeCost(op, constant(op, 0)); }
 
 /// Checks that the value has these dimensions.

@@ -31,6 +31,20 @@ inline SymTensorType tensorOf(mlir::Value value) {
   return llvm::cast<SymTensorType>(value.getType());
 }
 
+inline SymExpr elements(mlir::Value value) {
+  return tensorOf(value).getNumElements();
+}
+
+inline SymExpr constant(mlir::Operation *op, int64_t value) {
+  return SymExpr::get(op->getContext(), value);
+}
+
+/// Of an op that touches each operand and result once.
+inline OpCost makeCost(mlir::Operation *op, SymExpr operations,
+                       bool isMatrix = false) {
+  return {operations, getOperandAndResultBytes(op), isMatrix};
+}
+
 /// True of a number that is not an integer of at least 1; a symbolic expression
 /// may be one.
 inline bool isNoCount(SymExpr expr) {

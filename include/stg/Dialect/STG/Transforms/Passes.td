@@ -1510,12 +1510,12 @@ def OverlapBatches : Pass<"stg-overlap-batches", "::mlir::ModuleOp"> {
     ```mlir
     // before
     %d = stg.all_to_all from 1 to 0 over ["ep"] %x <"dispatch"> : !x
-    %y = stg.gelu %d <"act"> : !x
+    %y = stg.add %d, %d <"act"> : !x, !x
     // after --stg-overlap-batches="parts=2"
     %d0 = stg.all_to_all from 1 to 0 over ["ep"] %x0 <"part0.dispatch"> : !x
     %d1 = stg.all_to_all from 1 to 0 over ["ep"] %x1 <"part1.dispatch"> : !x
-    %y0 = stg.gelu %d0 <"part0.act"> : !x
-    %y1 = stg.gelu %d1 <"part1.act"> : !x
+    %y0 = stg.add %d0, %d0 <"part0.act"> : !x, !x
+    %y1 = stg.add %d1, %d1 <"part1.act"> : !x, !x
     ```
   }];
   let options = [
