@@ -646,7 +646,8 @@ static Error checkExchangedHeads(func::FuncOp program,
 }
 
 /// Keys that go round a ring are divided as queries are, which are checked with
-/// the rules of the plan. Those of other tokens have extents of their own.
+/// the rules of the plan. Those of other tokens have extents of their own. What
+/// is not divided, as the few queries of a window, goes round no ring.
 static Error checkRing(func::FuncOp program, const StrategyInput &input,
                        const SymbolValues &values) {
   const int64_t ranks = input.values.contextRanks.number;
@@ -655,6 +656,10 @@ static Error checkRing(func::FuncOp program, const StrategyInput &input,
   program.walk([&](AttentionOpInterface op) {
     ContextAttr context = op.getContextAttr();
     if (!context || !goesRound(context.getExchange()))
+      return WalkResult::advance();
+    ShardingAttr queries =
+        cast<SymTensorType>(op->getOperand(0).getType()).getSharding();
+    if (!queries || queries.getDimAxes()[1].empty())
       return WalkResult::advance();
     DimAttr keys = cast<SymTensorType>(op->getOperand(1).getType()).getDim(1);
     std::optional<Exact> extent = evaluate(keys.getExtent(), values);
