@@ -224,7 +224,8 @@ LogicalResult stg::printSchedule(MLIRContext &context,
       makeSchedule(strategy.schedule.text,
                    {static_cast<unsigned>(strategy.pipelineRanks.number),
                     static_cast<unsigned>(strategy.virtualStages),
-                    static_cast<unsigned>(strategy.microBatches)});
+                    static_cast<unsigned>(strategy.microBatches),
+                    strategy.overlapMoeExpertParallelComm});
   if (!schedule)
     return report(schedule.takeError(), printer);
   if (strategy.inference)

@@ -137,12 +137,13 @@ static Error checkSchedule(const Strategy &strategy) {
   request.devices = strategy.pipelineRanks.number;
   request.virtualStagesPerDevice = strategy.virtualStages;
   request.microBatches = strategy.microBatches;
-  if (request.devices <= 1)
+  request.pairs = strategy.overlapMoeExpertParallelComm;
+  if (request.devices <= 1 && !request.pairs)
     return Error::success();
   ScheduleRequest few = request;
   few.microBatches = std::min<int64_t>(
       strategy.microBatches,
-      2 * request.devices + strategy.microBatches % request.devices);
+      3 * request.devices + strategy.microBatches % request.devices);
   Expected<PipelineSchedule> probe = makeSchedule(strategy.schedule.text, few);
   if (probe)
     return Error::success();

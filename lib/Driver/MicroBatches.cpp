@@ -264,7 +264,8 @@ void TurnJoiner::setInputs() {
 void TurnJoiner::setOrder() {
   std::vector<OrderEntry> entries;
   schedules.front().getOrder().getOrder().forEach([&](OrderEntry entry) {
-    entries.push_back({entry.step + firstOps[partOf[entry.turn]], entry.turn});
+    entries.push_back({entry.step + firstOps[partOf[entry.turn]], entry.turn,
+                       entry.isBeside});
   });
   schedules.front().setOrderAttr(OrderAttr::get(
       schedules.front().getContext(), ExecutionOrder::compress(entries)));

@@ -44,9 +44,8 @@ namespace {
 struct FoundTask {
   PipelineBox box;
   uint32_t step;
-  /// Where its first loop begins to count: virtual stages have different
-  /// layers.
-  std::optional<int64_t> firstLayer;
+  uint32_t firstEvent;
+  std::optional<int64_t> firstLayer; ///< See TaskBody.
 };
 } // namespace
 
@@ -54,21 +53,22 @@ static std::optional<FoundTask> findTask(const TraceProgram &program,
                                          const Recording &recording,
                                          const RecordedEvent &task,
                                          uint32_t index) {
-  FoundTask found{{}, task.index, std::nullopt};
-  bool hasKernel = false;
-  for (uint32_t i = task.link; i < index; ++i) {
-    const RecordedEvent &event = recording.events[i];
-    if (event.kind == RecordedEvent::Kernel && !hasKernel) {
-      hasKernel = true;
-      found.box.start = event.start;
-      found.box.kind = getKind(program.nodes[event.index].phase);
-    }
-    if (event.kind == RecordedEvent::Turn && !found.firstLayer)
-      found.firstLayer = program.repeats[event.index].first;
-  }
-  if (!hasKernel)
+  FoundTask found{{}, task.index, task.link, std::nullopt};
+  auto events = ArrayRef(recording.events).slice(task.link, index - task.link);
+  const auto *kernel = llvm::find_if(events, [](const RecordedEvent &event) {
+    return event.kind == RecordedEvent::Kernel;
+  });
+  if (kernel == events.end())
     return std::nullopt;
+  found.box.start = kernel->start;
   found.box.end = task.end;
+  found.box.kind = getKind(program.nodes[kernel->index].phase);
+  if (std::optional<TaskBody> body = TaskBody::get(program, task)) {
+    if (body->phase.empty())
+      return std::nullopt;
+    found.box.kind = getKind(body->phase);
+    found.firstLayer = body->firstLayer;
+  }
   if (task.index != kNone)
     found.box.microBatch = task.turn;
   return found;
@@ -85,6 +85,12 @@ std::vector<PipelineBox> stg::getPipelineBoxes(const TraceProgram &program,
   for (const FoundTask &task : tasks)
     if (task.step != kNone && task.firstLayer)
       layers.insert(*task.firstLayer);
+  for (size_t i = 1; i < tasks.size(); ++i)
+    if (tasks[i].step != kNone && tasks[i - 1].step != kNone &&
+        tasks[i].firstEvent == tasks[i - 1].firstEvent) {
+      tasks[i - 1].box.place = PipelineBox::Above;
+      tasks[i].box.place = PipelineBox::Below;
+    }
   std::vector<PipelineBox> boxes;
   // By micro-batch and virtual stage, the step that was backward first: what
   // comes after it is for weights.
@@ -257,7 +263,8 @@ void PictureWriter::writeLegend() {
     if (chunk)
       name = "stage " + utostr(chunk + 1) + " of the device";
     if (!chunk || kind == PipelineBox::Forward)
-      add(getColour({kind, kNone, chunk, 0, 0}).str(), name);
+      add(getColour({kind, kNone, chunk, 0, 0, PipelineBox::Alone}).str(),
+          name);
   }
   for (auto [i, name] : enumerate(picture.step.groups))
     if (any_of(picture.step.classes, [&, group = i](const ClassTimes &entry) {
@@ -297,6 +304,9 @@ void PictureWriter::writeAxis() {
 
 void PictureWriter::writeBox(const PipelineBox &box, double y) {
   double x = getX(box.start), length = getX(box.end) - x;
+  const double height = box.place == PipelineBox::Alone ? kBoxes : kBoxes / 2;
+  if (box.place == PipelineBox::Below)
+    y += height;
   Colour colour = getColour(box);
   std::string number, title = getName(box.kind).str();
   if (box.microBatch != kNone) {
@@ -306,10 +316,10 @@ void PictureWriter::writeBox(const PipelineBox &box, double y) {
   raw_string_ostream(title) << format(
       ": %.6g to %.6g ms", double(box.start) / 1e9, double(box.end) / 1e9);
   std::string fill = colour.str();
-  svg.rect(x, y, std::max(length, 0.3), kBoxes, {fill, "#444", 0.5, title});
+  svg.rect(x, y, std::max(length, 0.3), height, {fill, "#444", 0.5, title});
   double size = std::min(11., (length - 1) / (0.62 * double(number.size())));
   if (!number.empty() && size >= 5)
-    svg.text(x + length / 2, y + kBoxes / 2 + size * 0.36, number, size,
+    svg.text(x + length / 2, y + height / 2 + size * 0.36, number, size,
              SVGWriter::Anchor::Middle, colour.isDark() ? "#fff" : "#000");
 }
 

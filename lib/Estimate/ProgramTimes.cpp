@@ -378,14 +378,16 @@ void ProgramTimes::runMessage(uint32_t node) {
 /// False if it waits for other classes.
 bool ProgramTimes::runNode(uint32_t node) {
   const NodeTemplate &common = program.nodes[node];
-  if (common.isColl())
-    return runCollective(node);
+  if (common.isColl() && !runCollective(node))
+    return false;
   if (common.isComp())
     runCompute(node);
   else if (common.isTransfer())
     runTransfer(node);
-  else
+  else if (common.isMessage())
     runMessage(node);
+  if (pair)
+    pair->own.note(*pair->schedule, common);
   return true;
 }
 
@@ -478,11 +480,12 @@ void ProgramTimes::beginRepeat(const Program::Repeat &repeat) {
   const BodyFacts &inside = getFacts(repeat.body);
   LoopFrame frame;
   frame.repeat = &repeat;
-  frame.mayBeAlike = !hasSeries[getIndex(repeat)] && !inside.hasMessages &&
-                     (!inside.isShared || agreement);
-  // Loops in a layer, and around layers and tasks, settle nothing of their own.
-  frame.isLayer =
-      !isInLayer && !repeat.isStep && !inside.hasCalls && !inside.hasLayers;
+  frame.mayBeAlike = !pair && !hasSeries[getIndex(repeat)] &&
+                     !inside.hasMessages && (!inside.isShared || agreement);
+  // Loops in a layer, and around layers and tasks, settle nothing of their own;
+  // neither do two of them side by side.
+  frame.isLayer = !pair && !isInLayer && !repeat.isStep && !inside.hasCalls &&
+                  !inside.hasLayers;
   isInLayer |= frame.isLayer;
   for (Program::Carry carry : repeat.carries)
     values[carry.arg] = values[carry.init];
@@ -517,7 +520,7 @@ bool ProgramTimes::runAhead(LoopFrame &frame) {
   const Program::Repeat &repeat = *frame.repeat;
   for (; frame.next < frame.nodes.size(); ++frame.next) {
     auto [target, node] = frame.nodes[frame.next];
-    if (!runNode(node))
+    if (givesWay(node) || !runNode(node))
       return false;
     for (auto [entry, pending] :
          llvm::zip_equal(program.repeats[target].ahead, waiting[target]))
@@ -600,7 +603,7 @@ bool ProgramTimes::goOn(LoopFrame &frame) {
     [[fallthrough]];
   case LoopFrame::Ahead:
     if (!runAhead(frame))
-      return false;
+      return pair && std::exchange(pair->hasSwitched, false);
     frame.place = LoopFrame::Body;
     pushBody(repeat.body);
     return true;
@@ -639,7 +642,11 @@ bool ProgramTimes::run(Program::Step step) {
 }
 
 bool ProgramTimes::resume() {
-  while (!frames.empty()) {
+  while (pair || !frames.empty()) {
+    if (frames.empty()) {
+      endStrand();
+      continue;
+    }
     Frame &frame = *frames.back();
     if (!std::visit([&](auto &own) { return goOn(own); }, frame))
       return false;
@@ -658,6 +665,8 @@ bool ProgramTimes::goOn(StepFrame &frame) {
       break;
     case Program::Step::Node:
     case Program::Step::Series:
+      if (givesWay(getNode(step)))
+        return true;
       if (!runNode(getNode(step)))
         return false;
       break;
@@ -771,7 +780,8 @@ ProgramTimes::Key ProgramTimes::getKey(const Program::Call &call,
   return key;
 }
 
-void ProgramTimes::apply(const Program::Call &call, const Effect &effect) {
+void ProgramTimes::apply(ArrayRef<const Program::Call *> calls,
+                         const Effect &effect) {
   Ticks start = clock.compute;
   clock = effect.clock;
   clock.shift(start);
@@ -782,11 +792,18 @@ void ProgramTimes::apply(const Program::Call &call, const Effect &effect) {
   if (recording) {
     recording->repeat(effect.firstEvent, effect.lastEvent,
                       start - effect.start);
-    recording->events.back().index = getIndex(call);
+    // They end with the calls.
+    for (auto [number, call] : llvm::enumerate(calls))
+      recording->events[recording->size() - calls.size() + number].index =
+          getIndex(*call);
   }
-  for (auto [alias, value] : llvm::zip_equal(call.results, effect.results))
-    values[alias.to] = {start + value.time, value.cause, 0, value.own,
-                        value.before};
+  const Value *next = effect.results.begin();
+  for (const Program::Call *call : calls)
+    for (Program::Alias alias : call->results) {
+      const Value &value = *next++;
+      values[alias.to] = {start + value.time, value.cause, 0, value.own,
+                          value.before};
+    }
 }
 
 void ProgramTimes::beginCall(const Program::Call &call) {
@@ -797,22 +814,34 @@ void ProgramTimes::beginCall(const Program::Call &call) {
   if (!inside.isShared) {
     frame.key = getKey(call, inside);
     if (auto it = effects.find(frame.key); it != effects.end()) {
-      apply(call, it->second);
-      return noteTask(getPhase({Program::Step::Call, getIndex(call)}),
-                      clock.compute - frame.mark.start);
+      apply(&call, it->second);
+      return noteCalls(&call, clock.compute - frame.mark.start);
     }
   }
   push(std::move(frame));
   pushBody(call.body);
 }
 
-/// What the call does has been executed.
-void ProgramTimes::endCall(CallFrame &frame) {
-  const Program::Call &call = *frame.call;
-  const auto [start, before, firstEvent] = frame.mark;
+/// Of several calls together, each takes a part of the time.
+void ProgramTimes::noteCalls(ArrayRef<const Program::Call *> calls,
+                             Ticks duration) {
+  auto left = static_cast<int64_t>(calls.size());
+  for (const Program::Call *call : calls) {
+    Ticks own = duration / left--;
+    noteTask(getPhase({Program::Step::Call, getIndex(*call)}), own);
+    duration -= own;
+  }
+}
+
+/// What the calls do has been executed.
+ProgramTimes::Effect
+ProgramTimes::makeEffect(const Mark &mark,
+                         ArrayRef<const Program::Call *> calls) {
+  const auto [start, before, firstEvent] = mark;
   finishTask(start, before);
-  record(RecordedEvent::Body, getIndex(call), 0, start, clock.compute,
-         firstEvent);
+  for (const Program::Call *call : calls)
+    record(RecordedEvent::Body, getIndex(*call), 0, start, clock.compute,
+           firstEvent);
   Effect effect;
   effect.start = start;
   effect.firstEvent = firstEvent;
@@ -823,14 +852,19 @@ void ProgramTimes::endCall(CallFrame &frame) {
   effect.lastLoad = lastLoad;
   effect.lastStore = lastStore;
   effect.spending = spending - before;
-  for (Program::Alias alias : call.results) {
-    Value value = values[alias.from];
-    effect.results.push_back(
-        {value.time - start, value.cause, 0, value.own, value.before});
-    values[alias.to] = value;
-  }
-  noteTask(getPhase({Program::Step::Call, getIndex(call)}),
-           clock.compute - start);
+  for (const Program::Call *call : calls)
+    for (Program::Alias alias : call->results) {
+      Value value = values[alias.from];
+      effect.results.push_back(
+          {value.time - start, value.cause, 0, value.own, value.before});
+      values[alias.to] = value;
+    }
+  noteCalls(calls, clock.compute - start);
+  return effect;
+}
+
+void ProgramTimes::endCall(CallFrame &frame) {
+  Effect effect = makeEffect(frame.mark, frame.call);
   if (!frame.key.empty())
     effects.emplace(std::move(frame.key), std::move(effect));
 }
@@ -839,6 +873,69 @@ bool ProgramTimes::goOn(CallFrame &frame) {
   endCall(frame);
   frames.pop_back();
   return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls side by side
+//===----------------------------------------------------------------------===//
+
+void ProgramTimes::beginPair(const Program::Schedule &schedule) {
+  pair.emplace();
+  pair->schedule = &schedule;
+  pair->mark = getMark();
+  // No body has that number.
+  pair->key = {-1, static_cast<Ticks>(schedule.switchAxes)};
+}
+
+void ProgramTimes::addToPair(Program::Step step) {
+  const Program::Call &call = program.calls[step.index];
+  for (Program::Alias alias : call.args)
+    values[alias.to] = values[alias.from];
+  const BodyFacts &inside = getFacts(call.body);
+  pair->isKept &= !inside.isShared;
+  if (!inside.isShared)
+    llvm::append_range(pair->key, getKey(call, inside));
+  pair->calls.push_back(&call);
+}
+
+bool ProgramTimes::runPair() {
+  if (pair->isKept)
+    if (auto it = effects.find(pair->key); it != effects.end()) {
+      apply(pair->calls, it->second);
+      noteCalls(pair->calls, clock.compute - pair->mark.start);
+      pair.reset();
+      return true;
+    }
+  pushBody(pair->calls[1]->body);
+  pair->otherFrames = std::exchange(frames, {});
+  pushBody(pair->calls[0]->body);
+  return resume();
+}
+
+/// True if the other one of two calls goes on before that node.
+bool ProgramTimes::givesWay(uint32_t node) {
+  if (!pair || pair->isOtherOver || !pair->own.givesWay(program.nodes[node]))
+    return false;
+  switchStrand();
+  pair->hasSwitched = true;
+  return true;
+}
+
+void ProgramTimes::switchStrand() {
+  std::swap(frames, pair->otherFrames);
+  std::swap(pair->own, pair->other);
+}
+
+/// One of two calls has been executed.
+void ProgramTimes::endStrand() {
+  if (!std::exchange(pair->isOtherOver, true))
+    return switchStrand();
+  // What the calls settle, they settle as one, which is none of a pair.
+  Pair done = std::move(*pair);
+  pair.reset();
+  Effect effect = makeEffect(done.mark, done.calls);
+  if (done.isKept)
+    effects.emplace(std::move(done.key), std::move(effect));
 }
 
 //===----------------------------------------------------------------------===//

@@ -144,6 +144,9 @@ private:
   bool runStepLoop(ClassRun &run, uint32_t repeat);
   bool hasStages(const ClassRun &run, uint32_t repeat) const;
   bool runEntry(ClassRun &run, const Program::Schedule &schedule);
+  bool loadLanes(ClassRun &run, OrderEntry entry, Program::Step step);
+  bool executeEntries(ClassRun &run, const Program::Schedule &schedule,
+                      llvm::ArrayRef<OrderEntry> entries);
   void runMessage(ClassRun &run, uint32_t node, uint32_t turn,
                   bool isQueued = false);
   llvm::ArrayRef<uint32_t> getPresentPeers(ClassRun &run, uint32_t node);

@@ -89,30 +89,61 @@ bool StepSimulation::goOn(ClassRun &run, Program::Step step, uint32_t turn) {
   return true;
 }
 
+/// Sets what a step reads to its values in a turn; false if it waits for
+/// another class.
+bool StepSimulation::loadLanes(ClassRun &run, OrderEntry entry,
+                               Program::Step step) {
+  for (ScheduledSlots::Use use : run.slots->reads[entry.step]) {
+    ProgramTimes::Value &value = run.lanes[use.lane][entry.turn];
+    if (!isThere(run, value))
+      return false;
+    run.times->getValue(use.slot) = value;
+  }
+  return step.kind != Program::Step::Call ||
+         areThere(run, run.times->getExternals(
+                           run.source->program.calls[step.index].body));
+}
+
+/// Executes an entry, or two side by side; false if they wait for another
+/// class. What both read is there when the first one begins.
+bool StepSimulation::executeEntries(ClassRun &run,
+                                    const Program::Schedule &schedule,
+                                    ArrayRef<OrderEntry> entries) {
+  ArrayRef<Program::Step> steps =
+      run.source->program.bodies[schedule.body].steps;
+  if (!run.isUnderWay)
+    for (OrderEntry entry : llvm::reverse(entries))
+      if (!loadLanes(run, entry, steps[entry.step]))
+        return false;
+  if (entries.size() == 1)
+    return !(run.isUnderWay =
+                 !goOn(run, steps[entries[0].step], entries[0].turn));
+  if (run.isUnderWay)
+    return !(run.isUnderWay = !run.times->resume());
+  run.stepStart = run.times->getClock().compute;
+  run.stepEvent = recording ? run.times->getRecording()->size() : 0;
+  run.times->beginPair(schedule);
+  run.times->addToPair(steps[entries[0].step]);
+  loadLanes(run, entries[1], steps[entries[1].step]); // They may share slots.
+  run.times->addToPair(steps[entries[1].step]);
+  return !(run.isUnderWay = !run.times->runPair());
+}
+
 bool StepSimulation::runEntry(ClassRun &run,
                               const Program::Schedule &schedule) {
-  OrderEntry entry = run.order[run.entry];
-  Program::Step step =
-      run.source->program.bodies[schedule.body].steps[entry.step];
-  if (!run.isUnderWay) {
-    for (ScheduledSlots::Use use : run.slots->reads[entry.step]) {
-      ProgramTimes::Value &value = run.lanes[use.lane][entry.turn];
-      if (!isThere(run, value))
-        return false;
-      run.times->getValue(use.slot) = value;
-    }
-    if (step.kind == Program::Step::Call &&
-        !areThere(run, run.times->getExternals(
-                           run.source->program.calls[step.index].body)))
-      return false;
-  }
-  run.isUnderWay = !goOn(run, step, entry.turn);
-  if (run.isUnderWay)
+  auto entries = ArrayRef(run.order).slice(run.entry, 1);
+  if (run.entry + 1 < run.order.size() && run.order[run.entry + 1].isBeside)
+    entries = ArrayRef(run.order).slice(run.entry, 2);
+  if (!executeEntries(run, schedule, entries))
     return false;
-  if (step.kind == Program::Step::Call)
-    recordTask(run, entry.step, entry.turn, run.stepStart, run.stepEvent);
-  for (ScheduledSlots::Use use : run.slots->sets[entry.step])
-    run.lanes[use.lane][entry.turn] = run.times->getValue(use.slot);
+  for (OrderEntry entry : entries) {
+    Program::Step step =
+        run.source->program.bodies[schedule.body].steps[entry.step];
+    if (step.kind == Program::Step::Call)
+      recordTask(run, entry.step, entry.turn, run.stepStart, run.stepEvent);
+    for (ScheduledSlots::Use use : run.slots->sets[entry.step])
+      run.lanes[use.lane][entry.turn] = run.times->getValue(use.slot);
+  }
   return true;
 }
 
@@ -173,7 +204,7 @@ bool StepSimulation::runStep(ClassRun &run, Program::Step step) {
     if (run.order.empty())
       startSchedule(run, schedule);
     for (; run.entry < run.order.size(); ++run.entry) {
-      if (!runEntry(run, schedule))
+      if (!run.order[run.entry].isBeside && !runEntry(run, schedule))
         return false;
       returnTokens(run, schedule);
     }

@@ -204,7 +204,9 @@ void RankWriter::nameThreads() {
 /// `fwd mb3`: the phase of its first kernel, and the turn of the schedule.
 std::string RankWriter::getTaskName(const RecordedEvent &task) const {
   std::string name;
-  for (uint32_t i = task.link; i < events.size(); ++i)
+  if (std::optional<TaskBody> body = TaskBody::get(program, task))
+    name = body->phase.str();
+  for (uint32_t i = task.link; name.empty() && i < events.size(); ++i)
     if (events[i].kind == RecordedEvent::Kernel) {
       name = program.nodes[events[i].index].phase.str();
       break;

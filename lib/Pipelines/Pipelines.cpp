@@ -476,6 +476,7 @@ static void addSchedule(OpPassManager &pm, const Strategy &strategy) {
   schedule.scheduleName = strategy.schedule.text;
   schedule.microBatches = static_cast<unsigned>(strategy.microBatches);
   schedule.virtualStages = static_cast<unsigned>(strategy.virtualStages);
+  schedule.pairs = strategy.overlapMoeExpertParallelComm;
   schedule.onLastDevice = strategy.predictOnly;
   if (!strategy.predictOnly)
     schedule.layersPerStage.assign(strategy.layersPerStage.begin(),

@@ -49,6 +49,15 @@ static PipelineSchedule makeVShapedTable(StringRef name,
   return schedule;
 }
 
+/// Both side by side; the backward begins, as its first exchange can be behind
+/// what the forward begins with.
+static void addPair(std::vector<PipelineAction> &actions,
+                    PipelineAction forward, PipelineAction backward) {
+  forward.isBeside = true;
+  actions.push_back(backward);
+  actions.push_back(forward);
+}
+
 static Error requireTwoStages(StringRef name, const ScheduleRequest &request) {
   if (request.virtualStagesPerDevice == 2)
     return Error::success();
@@ -85,7 +94,9 @@ static Expected<PipelineSchedule> makeGPipe(const ScheduleRequest &request) {
 }
 
 /// p-i-1 forwards, then a forward and a backward in turn, then the backwards
-/// that are left.
+/// that are left. Side by side a forward and a backward take one step, so that
+/// a micro-batch that has left a device needs two to come back from the next
+/// one: as many more forwards come before.
 static Expected<PipelineSchedule> make1F1B(const ScheduleRequest &request) {
   if (Error error = requireOneStage("1f1b", request))
     return error;
@@ -93,13 +104,20 @@ static Expected<PipelineSchedule> make1F1B(const ScheduleRequest &request) {
   unsigned p = request.devices, count = request.microBatches;
   for (unsigned i = 0; i < p; ++i) {
     std::vector<PipelineAction> &actions = schedule.actions[i];
-    unsigned warmUp = std::min(count, p - i - 1);
+    unsigned before = p - i - 1;
+    unsigned warmUp = std::min(count, request.pairs ? 2 * before + 1 : before);
     for (unsigned m = 0; m < warmUp; ++m)
       actions.push_back({Kind::Forward, i, m});
     for (unsigned m = 0; m < count; ++m) {
+      PipelineAction forward = {Kind::Forward, i, warmUp + m};
+      PipelineAction backward = {Kind::Backward, i, m};
+      if (request.pairs && warmUp + m < count) {
+        addPair(actions, forward, backward);
+        continue;
+      }
       if (warmUp + m < count)
-        actions.push_back({Kind::Forward, i, warmUp + m});
-      actions.push_back({Kind::Backward, i, m});
+        actions.push_back(forward);
+      actions.push_back(backward);
     }
   }
   return schedule;
@@ -109,9 +127,10 @@ static Expected<PipelineSchedule> make1F1B(const ScheduleRequest &request) {
 /// gradient of the input, for which the previous stage waits, leaves earlier,
 /// and what is postponed fills the gaps at the end. Each device then holds p
 /// micro-batches: p-i as in 1F1B, and i that wait.
-static Expected<PipelineSchedule> makeZBH1(const ScheduleRequest &request) {
+static Expected<PipelineSchedule> makeZBH1(ScheduleRequest request) {
   if (Error error = requireOneStage("zb-h1", request))
     return error;
+  request.pairs = false; // It has none.
   Expected<PipelineSchedule> schedule = make1F1B(request);
   schedule->name = "zb-h1";
   for (unsigned i = 0; i < request.devices; ++i) {
@@ -153,7 +172,8 @@ static Error requireWholeRounds(const ScheduleRequest &request) {
 
 /// Megatron-LM's interleaved 1F1B. A device takes p micro-batches through its
 /// first virtual stage, then through its second, and so on, then the next p;
-/// backward does the same from the last virtual stage to the first.
+/// backward does the same from the last virtual stage to the first. With one
+/// more forward before, what is next to each other is of two micro-batches.
 static Expected<PipelineSchedule>
 makeInterleaved(const ScheduleRequest &request) {
   if (request.virtualStagesPerDevice == 1) {
@@ -169,20 +189,27 @@ makeInterleaved(const ScheduleRequest &request) {
   unsigned p = request.devices, v = request.virtualStagesPerDevice;
   unsigned count = v * request.microBatches;
   for (unsigned i = 0; i < p; ++i) {
-    auto add = [&](Kind kind, unsigned k) {
+    std::vector<PipelineAction> &actions = schedule.actions[i];
+    auto get = [&](Kind kind, unsigned k) -> PipelineAction {
       unsigned chunk = k / p % v;
       if (kind == Kind::Backward)
         chunk = v - 1 - chunk;
-      schedule.actions[i].push_back(
-          {kind, chunk * p + i, k / (p * v) * p + k % p});
+      return {kind, chunk * p + i, k / (p * v) * p + k % p};
     };
-    unsigned warmUp = std::min(count, 2 * (p - i - 1) + (v - 1) * p);
+    unsigned warmUp =
+        std::min(count, 2 * (p - i - 1) + (v - 1) * p + request.pairs);
     for (unsigned k = 0; k < warmUp; ++k)
-      add(Kind::Forward, k);
+      actions.push_back(get(Kind::Forward, k));
     for (unsigned k = 0; k < count; ++k) {
+      PipelineAction forward = get(Kind::Forward, warmUp + k);
+      PipelineAction backward = get(Kind::Backward, k);
+      if (request.pairs && warmUp + k < count) {
+        addPair(actions, forward, backward);
+        continue;
+      }
       if (warmUp + k < count)
-        add(Kind::Forward, warmUp + k);
-      add(Kind::Backward, k);
+        actions.push_back(forward);
+      actions.push_back(backward);
     }
   }
   return schedule;
@@ -291,8 +318,9 @@ namespace {
 /// the way from the first to the last device, `up` on the way back.
 class DualPipeVBuilder {
 public:
-  DualPipeVBuilder(const PipelineSchedule &schedule, unsigned device)
-      : schedule(schedule), device(device), down(device),
+  DualPipeVBuilder(const PipelineSchedule &schedule, unsigned device,
+                   bool pairs)
+      : schedule(schedule), pairs(pairs), device(device), down(device),
         up(schedule.numVirtualStages - 1 - device),
         numForward(schedule.numVirtualStages),
         numBackward(schedule.numVirtualStages) {}
@@ -306,6 +334,16 @@ private:
   void backward(unsigned stage) {
     actions.push_back({Kind::Backward, stage, numBackward[stage]++});
   }
+  void both(unsigned forwardStage, unsigned backwardStage, bool sideBySide) {
+    if (!sideBySide) {
+      forward(forwardStage);
+      return backward(backwardStage);
+    }
+    PipelineAction ahead = {Kind::Forward, forwardStage,
+                            numForward[forwardStage]++};
+    addPair(actions, ahead,
+            {Kind::Backward, backwardStage, numBackward[backwardStage]++});
+  }
   /// Postpones the weight gradient.
   void backwardInput(unsigned stage) {
     postponed.push_back({Kind::BackwardWeight, stage, numBackward[stage]});
@@ -315,6 +353,7 @@ private:
   void backwardWeight() { actions.push_back(postponed[numTaken++]); }
 
   const PipelineSchedule &schedule;
+  bool pairs;
   unsigned device, down, up;
   std::vector<unsigned> numForward, numBackward; ///< By virtual stage.
   std::vector<PipelineAction> actions, postponed;
@@ -341,18 +380,16 @@ std::vector<PipelineAction> DualPipeVBuilder::run() {
     backwardWeight();
     forward(up);
   });
-  // Each way forward next to the other way backward.
+  // Each way forward next to the other way backward. Where it would make the
+  // bubble larger they are not side by side.
   repeat(schedule.numMicroBatches - 2 * schedule.numDevices + upTo,
-         [&](unsigned) {
-           forward(down);
-           backward(up);
-           forward(up);
-           backward(down);
+         [&](unsigned k) {
+           both(down, up, pairs && (k > 0 || after > 0));
+           both(up, down, pairs);
          });
   repeat(after, [&](unsigned) {
     backward(up);
-    forward(up);
-    backward(down);
+    both(up, down, pairs);
   });
   // Weight gradients wait from the middle on: they fill the gaps at the end.
   unsigned half = upTo / 2;
@@ -371,7 +408,7 @@ std::vector<PipelineAction> DualPipeVBuilder::run() {
 
 /// DeepSeek's DualPipe with one copy of the model, which is folded (the steps
 /// are those of github.com/deepseek-ai/DualPipe). What it executes at once, a
-/// forward and a backward, is here one after the other.
+/// forward and a backward, is side by side where pairs are wanted.
 static Expected<PipelineSchedule>
 makeDualPipeV(const ScheduleRequest &request) {
   if (Error error = requireTwoStages("dualpipe-v", request))
@@ -385,7 +422,8 @@ makeDualPipeV(const ScheduleRequest &request) {
                      " or more, or zb-v");
   PipelineSchedule schedule = makeVShapedTable("dualpipe-v", request);
   for (unsigned device = 0; device < request.devices; ++device)
-    schedule.actions[device] = DualPipeVBuilder(schedule, device).run();
+    schedule.actions[device] =
+        DualPipeVBuilder(schedule, device, request.pairs).run();
   return schedule;
 }
 

@@ -29,6 +29,13 @@ bool PipelineSchedule::splitsBackward() const {
   });
 }
 
+bool PipelineSchedule::hasPairs() const {
+  return llvm::any_of(actions, [](const std::vector<PipelineAction> &list) {
+    return llvm::any_of(
+        list, [](const PipelineAction &action) { return action.isBeside; });
+  });
+}
+
 std::vector<uint64_t> PipelineSchedule::countMessages() const {
   std::vector<uint64_t> sent(numDevices);
   for (unsigned stage = 1; stage < numVirtualStages; ++stage) {
@@ -45,14 +52,17 @@ std::vector<uint64_t> PipelineSchedule::countMessages() const {
 // Verification
 //===----------------------------------------------------------------------===//
 
-/// Checks the numbers that describe the table.
 void PipelineSchedule::dropBackward() {
-  for (std::vector<PipelineAction> &own : actions)
+  for (std::vector<PipelineAction> &own : actions) {
     llvm::erase_if(own, [](const PipelineAction &action) {
       return action.kind != PipelineAction::Forward;
     });
+    for (PipelineAction &action : own)
+      action.isBeside = false;
+  }
 }
 
+/// Checks the numbers that describe the table.
 static Error verifySize(const PipelineSchedule &schedule) {
   if (!schedule.numDevices || !schedule.numVirtualStages ||
       !schedule.numMicroBatches)
@@ -187,10 +197,45 @@ Error CompletenessCheck::run() {
   return Error::success();
 }
 
+/// What is side by side does not wait for each other, as nothing of a
+/// micro-batch waits for another one.
+static Error verifyPair(const PipelineAction &first,
+                        const PipelineAction &second) {
+  auto isForward = [](const PipelineAction &action) {
+    return action.kind == PipelineAction::Forward;
+  };
+  auto fail = [&](const Twine &what) {
+    return makeError(toString(first) + "|" + toString(second) + ": " + what);
+  };
+  if (first.isBeside)
+    return fail("at most two actions are side by side");
+  if (isForward(first) == isForward(second))
+    return fail("what is side by side is a forward and a backward");
+  if (first.microBatch == second.microBatch)
+    return fail("what is side by side is of two micro-batches");
+  return Error::success();
+}
+
+static Error verifyPairs(const PipelineSchedule &schedule) {
+  for (auto [device, list] : llvm::enumerate(schedule.actions))
+    for (auto [i, action] : llvm::enumerate(list)) {
+      if (!action.isBeside)
+        continue;
+      if (i == 0)
+        return makeError(toString(action) + " is the first action of device " +
+                         Twine(device) + ", and is beside none");
+      if (Error error = verifyPair(list[i - 1], action))
+        return error;
+    }
+  return Error::success();
+}
+
 static Error verifyTable(const PipelineSchedule &schedule) {
   if (Error error = verifySize(schedule))
     return error;
   if (Error error = verifyPlacement(schedule))
+    return error;
+  if (Error error = verifyPairs(schedule))
     return error;
   return CompletenessCheck(schedule).run();
 }

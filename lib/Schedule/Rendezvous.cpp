@@ -29,7 +29,8 @@ struct MessageTable {
   explicit MessageTable(const PipelineSchedule &schedule);
 
   std::vector<std::vector<Message>> sent; ///< By device, in order.
-  /// By device and action, how many messages it waits for.
+  /// By device and action, how many messages it waits for. What is side by side
+  /// is the first of the two.
   std::vector<std::vector<unsigned>> awaited;
 };
 
@@ -74,7 +75,7 @@ MessageTable::MessageTable(const PipelineSchedule &schedule)
     for (size_t i = 0; i < actions.size(); ++i)
       if (actions[i].kind != PipelineAction::BackwardWeight)
         getPosition(isBackward(actions[i]), actions[i].stage,
-                    actions[i].microBatch) = i;
+                    actions[i].microBatch) = i - actions[i].isBeside;
   for (unsigned d = 0; d < schedule.numDevices; ++d)
     awaited[d].resize(schedule.actions[d].size());
   for (unsigned d = 0; d < schedule.numDevices; ++d)
@@ -90,7 +91,9 @@ MessageTable::MessageTable(const PipelineSchedule &schedule)
       if (target == d)
         continue;
       size_t neededBy = getPosition(back, stage, action.microBatch);
-      sent[d].push_back({i, target, neededBy});
+      const auto &own = schedule.actions[d];
+      bool isFirst = i + 1 < own.size() && own[i + 1].isBeside;
+      sent[d].push_back({i + isFirst, target, neededBy});
       ++awaited[target][neededBy];
     }
 }

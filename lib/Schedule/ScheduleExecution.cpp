@@ -64,15 +64,19 @@ private:
   }
   void enqueue(unsigned device);
   void advance(unsigned device);
-  bool tryAction(unsigned device, const PipelineAction &action);
+  bool tryActions(unsigned device, ArrayRef<PipelineAction> actions);
+  ArrayRef<PipelineAction> getNextActions(unsigned device) const;
   void finish(Device &device, const PipelineAction &action);
   Error reportDeadlock() const;
   PipelineAction findAction(const Event &event, unsigned microBatch) const;
   /// An event that the action waits for, if any.
   std::optional<Event> findMissing(const PipelineAction &action) const;
-  /// The action that the device does next.
-  const PipelineAction &getNext(unsigned device) const {
-    return schedule.actions[device][devices[device].next];
+  /// Of what a device that is stuck does next, the action that waits.
+  const PipelineAction &getWaiting(unsigned device) const {
+    return *llvm::find_if(getNextActions(device),
+                          [&](const PipelineAction &action) {
+                            return findMissing(action).has_value();
+                          });
   }
 
   int64_t &getEnd(const Event &event, unsigned microBatch) {
@@ -142,22 +146,36 @@ Execution::findMissing(const PipelineAction &action) const {
   return std::nullopt;
 }
 
-/// Executes the action if what it waits for is done.
-bool Execution::tryAction(unsigned index, const PipelineAction &action) {
+/// What the device does next: an action, or two side by side.
+ArrayRef<PipelineAction> Execution::getNextActions(unsigned device) const {
+  ArrayRef<PipelineAction> left =
+      ArrayRef(schedule.actions[device]).drop_front(devices[device].next);
+  return left.take_front(left.size() > 1 && left[1].isBeside ? 2 : 1);
+}
+
+/// Executes the actions if what they wait for is done.
+bool Execution::tryActions(unsigned index, ArrayRef<PipelineAction> actions) {
   Device &device = devices[index];
-  if (findMissing(action))
-    return false;
-  int64_t start = device.time;
-  for (const Event &event : getDependencies(action)) {
-    bool isLocal = schedule.deviceOf[event.stage] == index;
-    start = std::max(start, getEnd(event, action.microBatch) +
-                                (isLocal ? 0 : getTimes(event.stage).message));
+  int64_t start = device.time, duration = 0;
+  for (const PipelineAction &action : actions) {
+    if (findMissing(action))
+      return false;
+    for (const Event &event : getDependencies(action)) {
+      bool isLocal = schedule.deviceOf[event.stage] == index;
+      start =
+          std::max(start, getEnd(event, action.microBatch) +
+                              (isLocal ? 0 : getTimes(event.stage).message));
+    }
+    duration += getDuration(action);
   }
-  int64_t duration = getDuration(action);
-  device.starts.push_back(start);
+  device.starts.insert(device.starts.end(), actions.size(), start);
   device.time = start + duration;
   device.busy += duration;
-  finish(device, action);
+  // Both are under way at a time.
+  for (bool isForward : {true, false})
+    for (const PipelineAction &action : actions)
+      if ((action.kind == PipelineAction::Forward) == isForward)
+        finish(device, action);
   return true;
 }
 
@@ -184,8 +202,12 @@ void Execution::finish(Device &device, const PipelineAction &action) {
 void Execution::advance(unsigned index) {
   Device &device = devices[index];
   const std::vector<PipelineAction> &actions = schedule.actions[index];
-  while (device.next < actions.size() && tryAction(index, actions[device.next]))
-    ++device.next;
+  while (device.next < actions.size()) {
+    ArrayRef<PipelineAction> next = getNextActions(index);
+    if (!tryActions(index, next))
+      return;
+    device.next += next.size();
+  }
 }
 
 Expected<ScheduleTimes> Execution::run() {
@@ -240,14 +262,14 @@ Error Execution::reportDeadlock() const {
   std::vector<unsigned> path;
   while (!llvm::is_contained(path, index)) {
     path.push_back(index);
-    index = schedule.deviceOf[findMissing(getNext(index))->stage];
+    index = schedule.deviceOf[findMissing(getWaiting(index))->stage];
   }
   path.erase(path.begin(), llvm::find(path, index));
 
   std::string text = "deadlock: ";
   constexpr size_t maxShown = 8;
   for (unsigned device : ArrayRef(path).take_front(maxShown)) {
-    const PipelineAction &action = getNext(device);
+    const PipelineAction &action = getWaiting(device);
     Event event = *findMissing(action);
     text += "device " + std::to_string(device) + " is at " + toString(action) +
             " and waits for " + toString(findAction(event, action.microBatch)) +

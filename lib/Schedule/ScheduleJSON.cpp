@@ -103,17 +103,26 @@ Error ScheduleReader::readPlacement() {
   return Error::success();
 }
 
+/// An action, or two side by side: `B0.1|F0.4`.
 Error ScheduleReader::readDevice(size_t device, const json::Array &list) {
   std::vector<PipelineAction> &actions = schedule.actions.emplace_back();
   for (const auto &[i, value] : llvm::enumerate(list)) {
     StringRef text = value.getAsString().value_or("");
-    std::optional<PipelineAction> action = parseAction(text);
-    if (!action)
+    SmallVector<StringRef, 2> parts;
+    text.split(parts, '|');
+    for (auto [place, part] : llvm::enumerate(parts)) {
+      std::optional<PipelineAction> action = parseAction(part);
+      if (action) {
+        action->isBeside = place > 0;
+        actions.push_back(*action);
+        continue;
+      }
       return makeError("action " + Twine(i) + " of device " + Twine(device) +
                        ", '" + shortenText(text) +
                        "', is not written KIND STAGE . MICROBATCH with the "
-                       "kind F, B, I or W, such as \"F0.3\"");
-    actions.push_back(*action);
+                       "kind F, B, I or W, such as \"F0.3\", nor are two side "
+                       "by side, such as \"B0.1|F0.4\"");
+    }
   }
   return Error::success();
 }
@@ -185,10 +194,14 @@ void writeSchedule(const PipelineSchedule &schedule, raw_ostream &os) {
       schedule.actions, os,
       [&](const std::vector<PipelineAction> &list) {
         os << "\n  [";
-        llvm::interleaveComma(list, os, [&](const PipelineAction &action) {
-          os << '"' << action << '"';
-        });
-        os << ']';
+        for (auto [i, action] : llvm::enumerate(list)) {
+          if (i > 0)
+            os << (action.isBeside ? "|" : "\", ");
+          if (!action.isBeside)
+            os << '"';
+          os << action;
+        }
+        os << (list.empty() ? "]" : "\"]");
       },
       ",");
   os << "]}\n";

@@ -123,6 +123,12 @@ buildVerified(StringRef nameOrFile, const ScheduleRequest &request) {
     return error;
   if (Error error = schedule->verify())
     return error;
+  if (request.pairs && !schedule->hasPairs())
+    return makeError("it executes no forward side by side with a backward of "
+                     "another micro-batch: use 1f1b, interleaved or "
+                     "dualpipe-v, with more micro-batches than are on the way "
+                     "before the first backward, or a file that has such "
+                     "actions");
   return schedule;
 }
 

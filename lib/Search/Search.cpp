@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Search/Search.h"
+#include "stg/Schedule/PipelineSchedule.h"
 #include "stg/Search/TaskBounds.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -211,10 +212,10 @@ private:
   }
   void report(StringRef step, uint64_t done, uint64_t total);
 
-  using ScheduleKey = std::array<uint32_t, 4>;
+  using ScheduleKey = std::array<uint32_t, 5>;
   ScheduleKey getKey(const PointFacts &point) const {
     return {point.schedule, point.stages, point.virtualStages,
-            point.microBatches};
+            point.microBatches, point.hasPairs};
   }
 
   enum class Part { List, Schedules, Families, Bounds, Shapes, Insides, Steps };
@@ -455,8 +456,8 @@ void Searcher::readSchedules() {
       [&](size_t i, unsigned) {
         Stopwatch watch(*this, Part::Schedules);
         auto &[key, facts] = *all[i];
-        facts = ScheduleFacts::get(result.space.schedules[key[0]], key[1],
-                                   key[2], key[3]);
+        facts = ScheduleFacts::get(result.space.schedules[key[0]],
+                                   {key[1], key[2], key[3], key[4] != 0});
       },
       [&] { return isStopped(); });
 }
@@ -469,12 +470,19 @@ void Searcher::refuse(const std::string &why) {
   ++result.refused;
 }
 
+/// True for a schedule of a file, which may have anything.
+static bool isFile(StringRef schedule) {
+  return schedule.starts_with("{") || schedule.ends_with(".json");
+}
+
 /// False if it is known by now that there is no such strategy, or that it does
 /// not fit.
 bool Searcher::bound(uint32_t number) {
   const PointFacts &point = result.space.points[number];
   ScheduleFacts none;
   none.splitsBackward = point.splitsBackward;
+  none.hasPairs =
+      point.hasPairs || isFile(result.space.schedules[point.schedule]);
   const TaskBounds &shape = shapes[point.shape];
   const ScheduleFacts &schedule =
       point.stages > 1 ? schedules.find(getKey(point))->second : none;

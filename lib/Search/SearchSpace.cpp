@@ -188,6 +188,7 @@ static bool isOutsideOfTasks(FieldId id) {
   case FieldId::virtualStages:
   case FieldId::layersPerStage:
   case FieldId::schedule:
+  case FieldId::overlapMoeExpertParallelComm:
     return true;
   default:
     return isInsideOfTasks(id);
@@ -793,6 +794,7 @@ void SpaceBuilder::addPoint(State &state) {
                         values.gradientReduction != GradientReduction::Flat;
   facts.listsLayers = !values.layersPerStage.empty();
   facts.isDecode = strategy.getMode() == Mode::Decode;
+  facts.hasPairs = values.overlapMoeExpertParallelComm;
   if (values.training) {
     if (facts.reducesInside)
       facts.inside = findInside(state, facts.shape, /*isSplit=*/false);

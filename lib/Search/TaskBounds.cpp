@@ -70,17 +70,16 @@ static void noteFollowers(ArrayRef<PipelineAction> actions, unsigned lastStage,
   }
 }
 
-ScheduleFacts ScheduleFacts::get(StringRef name, unsigned devices,
-                                 unsigned virtualStages,
-                                 unsigned microBatches) {
+ScheduleFacts ScheduleFacts::get(StringRef name,
+                                 const ScheduleRequest &request) {
   ScheduleFacts facts;
-  Expected<PipelineSchedule> schedule =
-      makeSchedule(name, {devices, virtualStages, microBatches});
+  Expected<PipelineSchedule> schedule = makeSchedule(name, request);
   if (!schedule) {
     facts.refusal = toString(schedule.takeError());
     return facts;
   }
   facts.splitsBackward = schedule->splitsBackward();
+  facts.hasPairs = schedule->hasPairs();
   facts.mixesBackward =
       facts.splitsBackward &&
       any_of(schedule->actions, [](ArrayRef<PipelineAction> actions) {
@@ -89,7 +88,7 @@ ScheduleFacts ScheduleFacts::get(StringRef name, unsigned devices,
         });
       });
   for (auto [stage, device] : enumerate(schedule->deviceOf))
-    facts.isChain &= device == stage % devices;
+    facts.isChain &= device == stage % request.devices;
   const unsigned lastStage = schedule->deviceOf.size() - 1;
   for (ArrayRef<PipelineAction> actions : schedule->actions)
     noteHeld(actions, lastStage, facts);
@@ -490,6 +489,8 @@ Ticks TaskBounds::getTasks(const PointFacts &point,
       way = times.forward + (way - times.forward) / point.stages;
     return window = std::max<Ticks>(way, whole.kernels / point.stages);
   }
+  if (schedule.hasPairs)
+    return window = count * whole.kernels / point.stages;
   if (point.stages == 1) {
     Ticks one = schedule.splitsBackward || point.virtualStages > 1
                     ? whole.kernels

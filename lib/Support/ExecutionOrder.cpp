@@ -29,7 +29,8 @@ static size_t getExtent(ArrayRef<OrderEntry> entries, size_t period) {
   };
   size_t i = period;
   for (; i < entries.size(); ++i) {
-    if (entries[i].step != entries[i - period].step)
+    if (entries[i].step != entries[i - period].step ||
+        entries[i].isBeside != entries[i - period].isBeside)
       break;
     if (i >= 2 * period ? getStride(i) != getStride(i - period)
                         : !isInt<31>(getStride(i)))
@@ -49,6 +50,10 @@ static size_t findPeriod(ArrayRef<OrderEntry> entries, ArrayRef<uint32_t> next,
       break;
     period += next[period];
     size_t count = getExtent(entries, period) / period;
+    // What is side by side stays in one run.
+    while (count > 1 && period * count < entries.size() &&
+           entries[period * count].isBeside)
+      --count;
     if (count < 2 || (count - 1) * period <= bestCovered)
       continue;
     best = period;
@@ -76,12 +81,16 @@ ExecutionOrder ExecutionOrder::compress(ArrayRef<OrderEntry> entries) {
   bool isOpen = false; // The last run is of entries that come once.
   while (!entries.empty()) {
     uint32_t times = 1;
-    size_t period = findPeriod(
-        entries, ArrayRef(distances).take_back(entries.size()), times);
+    size_t period =
+        entries[0].isBeside
+            ? 0
+            : findPeriod(entries, ArrayRef(distances).take_back(entries.size()),
+                         times);
     if (period == 0) {
       if (!isOpen)
         order.runs.push_back({1, {}});
-      order.runs.back().items.push_back({entries[0].step, entries[0].turn, 0});
+      order.runs.back().items.push_back(
+          {entries[0].step, entries[0].turn, 0, entries[0].isBeside});
       isOpen = true;
       entries = entries.drop_front();
       continue;
@@ -91,7 +100,8 @@ ExecutionOrder ExecutionOrder::compress(ArrayRef<OrderEntry> entries) {
     for (size_t i = 0; i < period; ++i)
       run.items.push_back(
           {entries[i].step, entries[i].turn,
-           static_cast<int32_t>(entries[i + period].turn - entries[i].turn)});
+           static_cast<int32_t>(entries[i + period].turn - entries[i].turn),
+           entries[i].isBeside});
     entries = entries.drop_front(period * times);
   }
   return order;
@@ -111,13 +121,21 @@ uint64_t ExecutionOrder::size() const {
   return size;
 }
 
+bool ExecutionOrder::hasPairs() const {
+  return llvm::any_of(runs, [](const Run &run) {
+    return llvm::any_of(run.items,
+                        [](const Item &item) { return item.isBeside; });
+  });
+}
+
 SmallVector<int64_t> ExecutionOrder::flatten() const {
   SmallVector<int64_t> numbers;
   for (const Run &run : runs) {
     numbers.push_back(run.times);
     numbers.push_back(run.items.size());
     for (const Item &item : run.items)
-      numbers.append({int64_t(item.step), int64_t(item.turn), item.stride});
+      numbers.append({item.step + (item.isBeside ? kBeside : 0),
+                      int64_t(item.turn), item.stride});
   }
   return numbers;
 }
@@ -141,12 +159,15 @@ bool ExecutionOrder::unflatten(ArrayRef<int64_t> numbers,
     if (numbers.size() < 3 * count)
       return false;
     for (; count > 0; --count, numbers = numbers.drop_front(3)) {
-      if (!isUInt<31>(numbers[0]) || !isUInt<31>(numbers[1]) ||
-          !isInt<32>(numbers[2]))
+      const bool isBeside = numbers[0] >= kBeside;
+      const int64_t step = numbers[0] - (isBeside ? kBeside : 0);
+      if (!isUInt<31>(step) || !isUInt<31>(numbers[1]) ||
+          !isInt<32>(numbers[2]) ||
+          (isBeside && (run.items.empty() || run.items.back().isBeside)))
         return false;
-      run.items.push_back({static_cast<uint32_t>(numbers[0]),
+      run.items.push_back({static_cast<uint32_t>(step),
                            static_cast<uint32_t>(numbers[1]),
-                           static_cast<int32_t>(numbers[2])});
+                           static_cast<int32_t>(numbers[2]), isBeside});
       if (!hasTurns(run.items.back(), run.times))
         return false;
     }

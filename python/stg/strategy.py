@@ -167,6 +167,9 @@ class Strategy:
     """What updates parameters (default: "adam")."""
     optimizer_dtype: Optional[Literal["bf16", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2"]] = None
     """Element type of the optimizer's moments (default: "f32")."""
+    overlap_moe_expert_parallel_comm: Optional[bool] = None
+    """Execute the forward of one micro-batch and the backward of another one by turns, so that the
+    exchanges of experts of each are behind kernels of the other (default: false)."""
     overlapped_batches: Optional[int] = None
     """Parts of each micro-batch that ranks execute by turns, so that what one part sends is behind
     kernels of the others (default: 1)."""

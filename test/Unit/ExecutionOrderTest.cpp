@@ -71,6 +71,42 @@ TEST(ExecutionOrder, AnyOrderComesBack) {
   }
 }
 
+TEST(ExecutionOrder, WhatIsSideBySideIsOfOneRun) {
+  std::mt19937 random(13);
+  for (int trial = 0; trial < 300; ++trial) {
+    std::vector<OrderEntry> entries(random() % 200);
+    for (size_t i = 0; i < entries.size(); ++i)
+      entries[i] = {static_cast<uint32_t>(random() % 3),
+                    static_cast<uint32_t>(random() % (trial % 2 ? 4 : 1000)),
+                    i > 0 && !entries[i - 1].isBeside && random() % 4 == 0};
+    ExecutionOrder order = ExecutionOrder::compress(entries);
+    EXPECT_EQ(order.expand(), entries);
+    for (const ExecutionOrder::Run &run : order.runs)
+      EXPECT_FALSE(run.items.front().isBeside);
+    ExecutionOrder again;
+    ASSERT_TRUE(ExecutionOrder::unflatten(order.flatten(), again));
+    EXPECT_EQ(again.expand(), entries);
+  }
+  // Forward and backward of the steady part.
+  std::vector<OrderEntry> steady = {{0, 0}};
+  for (uint32_t i = 0; i < 100; ++i) {
+    steady.push_back({1, i});
+    steady.push_back({0, i + 1, true});
+  }
+  ExecutionOrder order = ExecutionOrder::compress(steady);
+  EXPECT_TRUE(order.hasPairs());
+  ASSERT_EQ(order.runs.size(), 2u);
+  EXPECT_EQ(order.runs[1].times, 100u);
+  // Neither the first of all nor more than two.
+  const int64_t beside = ExecutionOrder::kBeside;
+  for (std::vector<int64_t> numbers :
+       {std::vector<int64_t>{1, 1, beside, 0, 0},
+        {1, 3, 0, 0, 0, 1 + beside, 1, 0, 2 + beside, 2, 0}}) {
+    ExecutionOrder wrong;
+    EXPECT_FALSE(ExecutionOrder::unflatten(numbers, wrong));
+  }
+}
+
 /// An order in which each step is executed at most once in a turn.
 std::vector<OrderEntry> makeRandom(std::mt19937 &random, uint32_t steps,
                                    uint32_t turns) {

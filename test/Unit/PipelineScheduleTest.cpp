@@ -42,8 +42,9 @@ std::string getMessage(llvm::Error error) {
 }
 
 PipelineSchedule make(llvm::StringRef name, unsigned p, unsigned m,
-                      unsigned v = 1) {
-  llvm::Expected<PipelineSchedule> schedule = makeSchedule(name, {p, v, m});
+                      unsigned v = 1, bool pairs = false) {
+  llvm::Expected<PipelineSchedule> schedule =
+      makeSchedule(name, {p, v, m, pairs});
   if (!schedule) {
     ADD_FAILURE() << getMessage(schedule.takeError());
     return {};
@@ -52,8 +53,9 @@ PipelineSchedule make(llvm::StringRef name, unsigned p, unsigned m,
 }
 
 std::string getError(llvm::StringRef name, unsigned p, unsigned m,
-                     unsigned v = 1) {
-  llvm::Expected<PipelineSchedule> schedule = makeSchedule(name, {p, v, m});
+                     unsigned v = 1, bool pairs = false) {
+  llvm::Expected<PipelineSchedule> schedule =
+      makeSchedule(name, {p, v, m, pairs});
   return schedule ? "no error" : getMessage(schedule.takeError());
 }
 
@@ -80,12 +82,13 @@ int64_t getBubble(const PipelineSchedule &schedule, const ActionTimes &times) {
   return result.makespan - work;
 }
 
-/// The actions of a device, with spaces between.
+/// The actions of a device, with spaces between, or bars where they are side by
+/// side.
 std::string print(const PipelineSchedule &schedule, unsigned device) {
   std::string text;
   llvm::raw_string_ostream os(text);
   for (const PipelineAction &action : schedule.actions[device])
-    os << (text.empty() ? "" : " ") << action;
+    os << (text.empty() ? "" : action.isBeside ? "|" : " ") << action;
   return text;
 }
 
@@ -137,6 +140,32 @@ TEST(PipelineSchedule, DualPipeVPutsForwardsNextToBackwards) {
   EXPECT_EQ(print(schedule, 1),
             "F1.0 F2.0 F1.1 F2.1 F1.2 B2.0 F2.2 B1.0 F1.3 B2.1 F2.3 B1.1 B2.2 "
             "B1.2 I2.3 I1.3 W2.3 W1.3");
+}
+
+TEST(PipelineSchedule, PairsAreOfTwoMicroBatches) {
+  PipelineSchedule oneByOne = make("1f1b", 2, 4, 1, /*pairs=*/true);
+  EXPECT_EQ(print(oneByOne, 0), "F0.0 F0.1 F0.2 B0.0|F0.3 B0.1 B0.2 B0.3");
+  EXPECT_EQ(print(oneByOne, 1), "F1.0 B1.0|F1.1 B1.1|F1.2 B1.2|F1.3 B1.3");
+  EXPECT_TRUE(oneByOne.hasPairs());
+  EXPECT_FALSE(make("1f1b", 2, 4).hasPairs());
+  PipelineSchedule interleaved = make("interleaved", 2, 4, 2, /*pairs=*/true);
+  EXPECT_EQ(print(interleaved, 0),
+            "F0.0 F0.1 F2.0 F2.1 F0.2 B2.0|F0.3 B2.1|F2.2 B0.0|F2.3 B0.1 B2.2 "
+            "B2.3 B0.2 B0.3");
+  EXPECT_EQ(print(interleaved, 1),
+            "F1.0 F1.1 F3.0 B3.0|F3.1 B3.1|F1.2 B1.0|F1.3 B1.1|F3.2 B3.2|F3.3 "
+            "B3.3 B1.2 B1.3");
+  // What is next to each other without pairs, but for one.
+  PipelineSchedule dual = make("dualpipe-v", 2, 4, 2, /*pairs=*/true);
+  EXPECT_EQ(print(dual, 0),
+            "F0.0 F0.1 F0.2 F3.0 I3.0 W3.0 F3.1 B3.1|F0.3 B0.0|F3.2 B3.2 "
+            "B0.1|F3.3 B3.3 I0.2 W0.2 I0.3 W0.3");
+  EXPECT_EQ(print(dual, 1),
+            "F1.0 F2.0 F1.1 F2.1 F1.2 B2.0 B1.0|F2.2 B2.1|F1.3 B1.1|F2.3 B2.2 "
+            "B1.2 I2.3 I1.3 W2.3 W1.3");
+  // What is left in inference.
+  oneByOne.dropBackward();
+  EXPECT_EQ(print(oneByOne, 0), "F0.0 F0.1 F0.2 F0.3");
 }
 
 TEST(PipelineSchedule, InterleavedWithOneStageIs1F1B) {
@@ -195,6 +224,20 @@ TEST(PipelineSchedule, BubbleOfInterleaved) {
       // Times are of a virtual stage, so the division by v is in them.
       for (const ActionTimes &times : unequalTimes)
         EXPECT_EQ(getBubble(make("interleaved", p, m, v), times),
+                  (p - 1) * getSum(times));
+    });
+}
+
+TEST(PipelineSchedule, BubbleOfPairs) {
+  // That of the schedule without pairs.
+  for (unsigned v : {1, 2, 3, 4})
+    forEachSize([&](unsigned p, unsigned m) {
+      if (m < 2 * p)
+        return;
+      for (const ActionTimes &times : unequalTimes)
+        EXPECT_EQ(getBubble(make(v > 1 ? "interleaved" : "1f1b", p, m, v,
+                                 /*pairs=*/true),
+                            times),
                   (p - 1) * getSum(times));
     });
 }
@@ -283,6 +326,27 @@ TEST(PipelineSchedule, ActivationsInFlight) {
     EXPECT_EQ(run(make("1f1b", p, m), {}).peakInFlight, falling);
     EXPECT_EQ(run(make("zb-h1", p, m), {}).peakInFlight, level);
   });
+}
+
+TEST(PipelineSchedule, ActivationsInFlightOfPairs) {
+  // One forward more before the first backward.
+  EXPECT_EQ(run(make("1f1b", 4, 8, 1, /*pairs=*/true), {}).peakInFlight,
+            Counts({8, 6, 4, 2}));
+  EXPECT_EQ(run(make("interleaved", 4, 8, 2, /*pairs=*/true), {}).peakInFlight,
+            Counts({12, 10, 8, 6}));
+  EXPECT_EQ(run(make("dualpipe-v", 4, 8, 2, /*pairs=*/true), {}).peakInFlight,
+            run(make("dualpipe-v", 4, 8, 2), {}).peakInFlight);
+}
+
+TEST(PipelineSchedule, PairsBeginTogether) {
+  // Both wait for what either waits for, and take the time of both.
+  ScheduleTimes times =
+      run(make("1f1b", 2, 4, 1, /*pairs=*/true), {2, 3, 1, 10});
+  EXPECT_EQ(times.starts[0],
+            std::vector<int64_t>({0, 2, 4, 30, 30, 36, 62, 66}));
+  EXPECT_EQ(times.starts[1],
+            std::vector<int64_t>({12, 14, 14, 20, 20, 46, 46, 52}));
+  EXPECT_EQ(times.makespan, 70);
 }
 
 TEST(PipelineSchedule, ActivationsInFlightOfInterleaved) {
@@ -587,12 +651,13 @@ TEST(PipelineSchedule, WritesJSON) {
 }
 
 TEST(PipelineSchedule, JSONRoundTrip) {
-  for (const auto &[name, v] : {std::pair("gpipe", 1),
-                                {"interleaved", 3},
-                                {"zb-h1", 1},
-                                {"zb-v", 2},
-                                {"dualpipe-v", 2}}) {
-    PipelineSchedule schedule = make(name, 4, 12, v);
+  for (const auto &[name, v, pairs] : {std::tuple("gpipe", 1, false),
+                                       {"interleaved", 3, false},
+                                       {"interleaved", 3, true},
+                                       {"zb-h1", 1, false},
+                                       {"zb-v", 2, false},
+                                       {"dualpipe-v", 2, true}}) {
+    PipelineSchedule schedule = make(name, 4, 12, v, pairs);
     schedule.name = "\"quoted\"\n";
     llvm::Expected<PipelineSchedule> read = parseSchedule(write(schedule));
     ASSERT_TRUE(bool(read)) << getMessage(read.takeError());
@@ -647,15 +712,18 @@ TEST(PipelineSchedule, JSONErrors) {
                           "\"virtual_stages\": 1, \"micro_batches\": 1, "
                           "\"device_of\": [0], \"actions\": {}}"),
             "'actions' is not a list with a list for each device");
-  for (llvm::StringRef value : {"F", "f1.0", "F1", "F1.", "F.0", "F-1.0",
-                                "F1.0.0", "F1.0 ", "F 1.0", "F4294967296.0"})
+  for (llvm::StringRef value :
+       {"F", "f1.0", "F1", "F1.", "F.0", "F-1.0", "F1.0.0", "F1.0 ", "F 1.0",
+        "F4294967296.0", "|B1.0", "B1.0|", "B1.0||F1.0"})
     EXPECT_EQ(getParseError(replaced("B1.0", value)),
               "action 1 of device 1, '" + value.str() +
                   "', is not written KIND STAGE . MICROBATCH with the kind F, "
-                  "B, I or W, such as \"F0.3\"");
+                  "B, I or W, such as \"F0.3\", nor are two side by side, such "
+                  "as \"B0.1|F0.4\"");
   EXPECT_EQ(getParseError(replaced("\"B1.0\"", "7")),
             "action 1 of device 1, '', is not written KIND STAGE . MICROBATCH "
-            "with the kind F, B, I or W, such as \"F0.3\"");
+            "with the kind F, B, I or W, such as \"F0.3\", nor are two side "
+            "by side, such as \"B0.1|F0.4\"");
 }
 
 /// A file that is gone at the end.
@@ -730,6 +798,59 @@ TEST(PipelineSchedule, FileErrors) {
 }
 
 } // namespace
+
+TEST(PipelineSchedule, VerifiesPairs) {
+  PipelineSchedule schedule = make("1f1b", 2, 4, 1, /*pairs=*/true);
+  auto getVerifyError = [](const PipelineSchedule &changed) {
+    return getMessage(changed.verify());
+  };
+  PipelineSchedule first = schedule;
+  first.actions[1][0].isBeside = true;
+  EXPECT_EQ(getVerifyError(first),
+            "F1.0 is the first action of device 1, and is beside none");
+  PipelineSchedule three = schedule;
+  three.actions[0][5].isBeside = true;
+  EXPECT_EQ(getVerifyError(three),
+            "F0.3|B0.1: at most two actions are side by side");
+  PipelineSchedule alike = schedule;
+  alike.actions[0][1].isBeside = true;
+  EXPECT_EQ(getVerifyError(alike),
+            "F0.0|F0.1: what is side by side is a forward and a backward");
+  PipelineSchedule same = make("1f1b", 1, 2);
+  same.actions[0][1].isBeside = true;
+  EXPECT_EQ(getVerifyError(same),
+            "F0.0|B0.0: what is side by side is of two micro-batches");
+  // Both begin together, so that neither device can begin.
+  PipelineSchedule stuck = make("1f1b", 2, 4);
+  stuck.actions[0][2].isBeside = stuck.actions[1][2].isBeside = true;
+  EXPECT_EQ(getVerifyError(stuck),
+            "deadlock: device 0 is at B0.0 and waits for B1.0 of device 1; "
+            "device 1 is at F1.1 and waits for F0.1 of device 0");
+}
+
+TEST(PipelineSchedule, PairsOfSchedulesThatHaveNone) {
+  for (auto [name, v] : {std::pair("gpipe", 1u), {"zb-h1", 1u}, {"zb-v", 2u}})
+    EXPECT_EQ(getError(name, 2, 8, v, /*pairs=*/true),
+              "schedule '" + std::string(name) +
+                  "': it executes no forward side by side with a backward of "
+                  "another micro-batch: use 1f1b, interleaved or dualpipe-v, "
+                  "with more micro-batches than are on the way before the "
+                  "first backward, or a file that has such actions");
+  // All are on the way.
+  EXPECT_NE(getError("1f1b", 4, 1, 1, /*pairs=*/true), "no error");
+}
+
+TEST(PipelineSchedule, PairsCanBeExecuted) {
+  for (unsigned p : {1, 2, 3, 5, 8})
+    for (unsigned m : {2 * p, 3 * p, 4 * p})
+      for (auto [name, v] : {std::pair("1f1b", 1u),
+                             {"interleaved", 2u},
+                             {"interleaved", 5u},
+                             {"dualpipe-v", 2u}}) {
+        PipelineSchedule schedule = make(name, p, m, v, /*pairs=*/true);
+        EXPECT_EQ(run(schedule, {}).busy, std::vector<int64_t>(p, 3 * m * v));
+      }
+}
 
 TEST(PipelineSchedule, ReceivesArePostedEarlyEnough) {
   ScheduleRequest request;

@@ -31,6 +31,9 @@ struct PipelineBox {
   /// Which of the virtual stages of the device, in the order of the model.
   unsigned chunk = 0;
   Ticks start = 0, end = 0; ///< From its first kernel.
+  /// Two tasks that are executed by turns are one above the other.
+  enum Place : uint8_t { Alone, Above, Below };
+  Place place = Alone;
 };
 
 /// The tasks of a class, in the order of its program. Those without a kernel

@@ -156,6 +156,12 @@ public:
   /// it, and nothing else may be executed before that is true.
   bool run(trace::TraceProgram::Step step);
   bool resume();
+  /// Two calls of a schedule are executed by turns: `beginPair`, then for each
+  /// `addToPair` when the values of its turn are set, then `runPair`, which is
+  /// as `run`. No turn of their loops is left out.
+  void beginPair(const trace::TraceProgram::Schedule &schedule);
+  void addToPair(trace::TraceProgram::Step call);
+  bool runPair();
   /// What collectives with other classes in loops are over.
   llvm::ArrayRef<trace::AxisMask> getMasksOfLoops() const {
     return masksOfLoops;
@@ -260,6 +266,19 @@ private:
     Mark mark;
   };
   using Frame = std::variant<StepFrame, LoopFrame, CallFrame>;
+  using Frames = std::vector<std::unique_ptr<Frame>>;
+  /// Two calls that are executed by turns. `frames` are those of one of them.
+  struct Pair {
+    const Program::Schedule *schedule;
+    llvm::SmallVector<const Program::Call *, 2> calls;
+    bool isKept = true; ///< What they do together.
+    Key key;
+    Mark mark;
+    Program::Relay own, other;
+    Frames otherFrames;
+    bool isOtherOver = false;
+    bool hasSwitched = false; ///< Since a loop has looked.
+  };
 
   std::pair<Ticks, uint8_t> getStart(uint32_t node, Ticks free,
                                      const Value &last) const;
@@ -287,6 +306,12 @@ private:
   void endStep(const LoopFrame &frame);
   void beginCall(const Program::Call &call);
   void endCall(CallFrame &frame);
+  Effect makeEffect(const Mark &mark,
+                    llvm::ArrayRef<const Program::Call *> calls);
+  void noteCalls(llvm::ArrayRef<const Program::Call *> calls, Ticks duration);
+  bool givesWay(uint32_t node);
+  void switchStrand();
+  void endStrand();
   Key getSignature(const LoopFrame &frame) const;
   void skipTurns(const LoopFrame &frame, int64_t count, const Spending &turn);
   void recordTurns(uint32_t firstEvent, int64_t turn, int64_t count,
@@ -298,7 +323,7 @@ private:
     return program.getIndex(repeat);
   }
   Key getKey(const Program::Call &call, const BodyFacts &facts) const;
-  void apply(const Program::Call &call, const Effect &effect);
+  void apply(llvm::ArrayRef<const Program::Call *> calls, const Effect &effect);
   const BodyFacts &getFacts(uint32_t body);
   void collectFacts(Program::Step step, BodyFacts &facts,
                     llvm::SmallVectorImpl<bool> &isSet);
@@ -333,10 +358,11 @@ private:
 
   Clock clock;
   Spending spending;
-  Program::Step outermost = {};               ///< What `run` executes.
-  std::vector<std::unique_ptr<Frame>> frames; ///< What is under way.
-  std::vector<Value> values;                  ///< By slot.
-  std::vector<Ticks> arrivals;                ///< Of messages within the class.
+  Program::Step outermost = {};       ///< What `run` executes.
+  Frames frames;                      ///< What is under way.
+  std::optional<Pair> pair;           ///< Of calls under way.
+  std::vector<Value> values;          ///< By slot.
+  std::vector<Ticks> arrivals;        ///< Of messages within the class.
   std::vector<uint32_t> sendChannels; ///< By channel, its other end or kNone.
   /// But for their times, which the clock has.
   Value lastCollective, lastLoad, lastStore;

@@ -16,6 +16,7 @@
 #define STG_ESTIMATE_RECORDING_H
 
 #include "stg/Estimate/NodeTimes.h"
+#include <optional>
 #include <vector>
 
 namespace stg {
@@ -71,6 +72,18 @@ public:
   void add(RecordedEvent event) { events.push_back(event); }
   /// Adds the events first <= i < last once more, so much later.
   void repeat(uint32_t first, uint32_t last, Ticks shift);
+};
+
+/// What is told by the call that a task of a schedule executes.
+struct TaskBody {
+  llvm::StringRef phase; ///< Of its first kernel; empty if there is none.
+  /// Where its first loop begins to count: virtual stages have different
+  /// layers.
+  std::optional<int64_t> firstLayer;
+
+  /// Nothing for tasks that are no step of a schedule.
+  static std::optional<TaskBody> get(const trace::TraceProgram &program,
+                                     const RecordedEvent &task);
 };
 
 /// The events of all classes, in the order of these.

@@ -40,10 +40,14 @@ struct PipelineAction {
   /// Virtual stage, in the order of the model.
   unsigned stage = 0;
   unsigned microBatch = 0;
+  /// Executed by turns with the action before it in the list of its device: one
+  /// of them is Forward, the other one is not, and they are of two
+  /// micro-batches.
+  bool isBeside = false;
 
   bool operator==(const PipelineAction &other) const {
     return kind == other.kind && stage == other.stage &&
-           microBatch == other.microBatch;
+           microBatch == other.microBatch && isBeside == other.isBeside;
   }
   bool operator!=(const PipelineAction &other) const {
     return !(*this == other);
@@ -68,6 +72,8 @@ struct PipelineSchedule {
 
   /// True if any backward is split.
   bool splitsBackward() const;
+  /// True if actions are side by side.
+  bool hasPairs() const;
 
   /// The messages that each device sends in a step: one for each micro-batch
   /// and each direction where neighbouring virtual stages are on different
@@ -106,6 +112,9 @@ struct ScheduleRequest {
   unsigned devices = 1;
   unsigned virtualStagesPerDevice = 1;
   unsigned microBatches = 1;
+  /// A forward and a backward side by side, wherever the schedule has them next
+  /// to each other and one does not wait for the other.
+  bool pairs = false;
 };
 
 /// Makes a schedule, or says for which requests it could.
@@ -130,7 +139,9 @@ llvm::Expected<PipelineSchedule> makeSchedule(llvm::StringRef nameOrFile,
 //===----------------------------------------------------------------------===//
 
 /// Durations, of one micro-batch in one virtual stage. A Backward that is not
-/// split takes `backwardInput + backwardWeight`.
+/// split takes `backwardInput + backwardWeight`. Two actions side by side take
+/// as long as one after the other: both begin when what both wait for is there,
+/// and both end when both are done.
 struct ActionTimes {
   int64_t forward = 1;
   int64_t backwardInput = 1;

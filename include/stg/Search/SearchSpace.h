@@ -46,6 +46,7 @@ struct PointFacts {
   bool reducesInside = false;
   bool listsLayers = false; ///< Stages have other numbers of layers.
   bool isDecode = false;    ///< A step of decoding follows the step.
+  bool hasPairs = false;    ///< A forward is beside a backward.
 };
 
 /// Strategies whose tasks, a micro-batch forward or backward through layers,

@@ -26,6 +26,8 @@
 
 namespace stg {
 
+struct ScheduleRequest;
+
 /// What a device executes: a kind, of a stage that is the last one or not. The
 /// first half of a split backward is a backward.
 struct TaskKind {
@@ -39,6 +41,9 @@ struct ScheduleFacts {
   std::string refusal; ///< Empty if there is such a schedule.
   bool splitsBackward = false;
   bool mixesBackward = false; ///< Only some of them.
+  /// A forward is beside a backward, so that what one waits for is behind the
+  /// other.
+  bool hasPairs = false;
   /// Device d has the virtual stages d, d + p, d + 2p, ...
   bool isChain = true;
   /// Pairs of a virtual stage and a micro-batch whose forward a device has
@@ -54,8 +59,8 @@ struct ScheduleFacts {
   std::array<std::array<uint32_t, TaskKind::kCount>, TaskKind::kCount> follows =
       {};
 
-  static ScheduleFacts get(llvm::StringRef name, unsigned devices,
-                           unsigned virtualStages, unsigned microBatches);
+  static ScheduleFacts get(llvm::StringRef name,
+                           const ScheduleRequest &request);
 };
 
 /// Ticks of a task by itself, from an idle device on.

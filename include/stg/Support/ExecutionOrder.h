@@ -28,9 +28,12 @@ namespace stg {
 struct OrderEntry {
   uint32_t step;
   uint32_t turn;
+  /// Side by side with the entry before it, by turns; that one begins.
+  bool isBeside = false;
 
   bool operator==(const OrderEntry &other) const {
-    return step == other.step && turn == other.turn;
+    return step == other.step && turn == other.turn &&
+           isBeside == other.isBeside;
   }
 };
 
@@ -41,8 +44,9 @@ public:
     uint32_t step;
     uint32_t turn;
     int32_t stride;
+    bool isBeside = false;
   };
-  /// All items, so many times.
+  /// All items, so many times. The first one is beside none.
   struct Run {
     uint32_t times;
     llvm::SmallVector<Item, 4> items;
@@ -63,17 +67,22 @@ public:
   /// The entry of an item when it is there for the i-th time.
   static OrderEntry getEntry(const Item &item, uint32_t i) {
     return {item.step,
-            static_cast<uint32_t>(item.turn + int64_t(item.stride) * i)};
+            static_cast<uint32_t>(item.turn + int64_t(item.stride) * i),
+            item.isBeside};
   }
   std::vector<OrderEntry> expand() const;
   /// The number of entries, or UINT64_MAX if it is larger.
   uint64_t size() const;
+  /// True if entries are side by side.
+  bool hasPairs() const;
 
+  /// What is added to the step of an item that is beside another one.
+  static constexpr int64_t kBeside = int64_t(1) << 31;
   /// As numbers: of each run how often and how many items, then of each item
   /// step, turn and stride.
   llvm::SmallVector<int64_t> flatten() const;
   /// False if these are not the numbers of an order whose steps and turns have
-  /// 31 bits.
+  /// 31 bits, and in which at most two entries are side by side.
   static bool unflatten(llvm::ArrayRef<int64_t> numbers, ExecutionOrder &order);
 };
 

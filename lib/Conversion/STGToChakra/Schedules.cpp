@@ -301,7 +301,7 @@ OrderAttr GraphBuilder::ScheduleConverter::getOrder() {
   schedule.getOrder().getOrder().forEach([&](OrderEntry entry) {
     const Converted &own = converted[entry.step];
     for (uint32_t i = 0; i < own.count; ++i)
-      entries.push_back({own.first + i, entry.turn});
+      entries.push_back({own.first + i, entry.turn, entry.isBeside});
   });
   return OrderAttr::get(builder.getContext(),
                         ExecutionOrder::compress(entries));
@@ -313,7 +313,8 @@ void GraphBuilder::ScheduleConverter::createSchedule() {
     llvm::append_range(results, types);
   auto op = chakra::ScheduleOp::create(
       builder, schedule.getLoc(), flatten(results), schedule.getNameAttr(),
-      schedule.getCountAttr(), inputs, getOrder());
+      schedule.getCountAttr(), inputs, getOrder(),
+      schedule.getSwitchAxesAttr());
   op.getBody().push_back(new Block);
   Block &target = op.getBody().front();
   for (BlockArgument arg : body.getArguments())

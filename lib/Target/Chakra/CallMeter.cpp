@@ -12,6 +12,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 using namespace stg::chakra;
@@ -305,9 +306,16 @@ CallMeter::summarize(const TraceProgram::Call &call) {
   }
   ProgramRunner runner(program, firstStep, call.body, args);
   BodySummary summary;
-  FlatNode node;
-  while (runner.next(node))
-    ++summary.numNodes;
+  std::map<const TraceProgram::Schedule *, TraceProgram::Relay> relays;
+  for (const TraceProgram::Schedule &schedule : program.schedules)
+    if (schedule.order.hasPairs())
+      relays.try_emplace(&schedule);
+  for (FlatNode node; runner.next(node); ++summary.numNodes)
+    for (auto &[schedule, relay] : relays) {
+      if (relay.givesWay(*node.common))
+        summary.switches[schedule].push_back(summary.numNodes);
+      relay.note(*schedule, *node.common);
+    }
   ArrayRef<uint32_t> readers =
       runner.getLastReaders().slice(runner.getNumStates(), numArgs);
   for (Slot arg : args) {
@@ -641,9 +649,19 @@ CallMeter::Profile CallMeter::makeProfile(const BodySummary &summary,
     }
   }
   sortByNode(deaths, summary.numNodes);
-  const std::vector<Event> events = merge(summary.events, deaths);
+  std::vector<Event> events = merge(summary.events, deaths);
   Profile profile;
   profile.numNodes = summary.numNodes;
+  measure(events, profile);
+  if (hasPairs) {
+    profile.events = std::move(events);
+    profile.summary = &summary;
+  }
+  return profile;
+}
+
+/// Goes over what is made and freed, in order.
+void CallMeter::measure(ArrayRef<Event> events, Profile &profile) const {
   for (auto [number, event] : llvm::enumerate(events)) {
     add(profile.change, program, event.tensorTemplate, event.isDeath ? -1 : 1);
     bool isLastBirth =
@@ -658,7 +676,6 @@ CallMeter::Profile CallMeter::makeProfile(const BodySummary &summary,
       profile.peakNode = event.node;
     }
   }
-  return profile;
 }
 
 /// Goes over what is executed so many times, one after the other. From time to
@@ -804,19 +821,76 @@ static uint32_t countAlike(ArrayRef<uint32_t> kindOf,
   return alike;
 }
 
+/// Where the nodes of two bodies are that are executed by turns. `switches` has
+/// the nodes of each before which the other one goes on.
+static std::array<std::vector<uint32_t>, 2>
+interleave(std::array<uint32_t, 2> numNodes,
+           std::array<ArrayRef<uint32_t>, 2> switches) {
+  std::array<std::vector<uint32_t>, 2> places;
+  const uint32_t all = numNodes[0] + numNodes[1];
+  uint32_t next = 0;
+  for (unsigned own = 0; next < all; own = 1 - own) {
+    const bool isOtherOver = places[1 - own].size() == numNodes[1 - own];
+    uint32_t end = numNodes[own];
+    if (!switches[own].empty() && !isOtherOver) {
+      end = switches[own].front();
+      switches[own] = switches[own].drop_front();
+    }
+    while (places[own].size() < end)
+      places[own].push_back(next++);
+  }
+  return places;
+}
+
+/// What two calls do that are executed by turns.
+const CallMeter::Profile *CallMeter::getPair(Scheduled &own,
+                                             const Profile *first,
+                                             const Profile *second) {
+  if (!first || !second)
+    return first ? first : second;
+  auto [it, isNew] = own.pairs.try_emplace({first, second});
+  Profile &pair = it->second;
+  if (!isNew)
+    return &pair;
+  auto getSwitches = [&](const Profile *one) -> ArrayRef<uint32_t> {
+    auto found = one->summary->switches.find(own.schedule);
+    if (found == one->summary->switches.end())
+      return {};
+    return found->second;
+  };
+  auto places = interleave({first->numNodes, second->numNodes},
+                           {getSwitches(first), getSwitches(second)});
+  auto move = [&](const Profile *one, ArrayRef<uint32_t> places) {
+    std::vector<Event> events = one->events;
+    for (Event &event : events)
+      event.node = places[event.node];
+    return events;
+  };
+  pair.numNodes = first->numNodes + second->numNodes;
+  measure(merge(move(first, places[0]), move(second, places[1])), pair);
+  return &pair;
+}
+
 /// Goes over a run, as far at a time as all turns stay of their kinds.
-void CallMeter::advanceRun(const Scheduled &own,
+void CallMeter::advanceRun(Scheduled &own,
                            const stg::ExecutionOrder::Run &run) {
   uint32_t times;
   for (uint32_t done = 0; done < run.times; done += times) {
     times = run.times - done;
     Profile all;
     bool isFirst = true;
-    for (const stg::ExecutionOrder::Item &item : run.items) {
+    const Profile *before = nullptr; // Side by side with the next one.
+    for (const auto &[number, item] : llvm::enumerate(run.items)) {
       times = countAlike(own.kindOf, item, done, times);
       uint32_t kind =
           own.kindOf[stg::ExecutionOrder::getEntry(item, done).turn];
       const Profile *profile = own.profiles[own.getPlace(item.step, kind)];
+      if (item.isBeside)
+        profile = getPair(own, std::exchange(before, nullptr), profile);
+      if (number + 1 < run.items.size() && run.items[number + 1].isBeside) {
+        before = profile;
+        continue;
+      }
       if (!profile)
         continue;
       CategoryBytes peak = plus(all.change, profile->peak);
@@ -836,6 +910,7 @@ void CallMeter::advanceRun(const Scheduled &own,
 }
 
 std::optional<MemoryTotals> CallMeter::run() {
+  hasPairs = program.hasPairs();
   for (Step step : ArrayRef(program.bodies.front().steps).drop_front(firstStep))
     if (step.kind == Step::Schedule && !enterSchedule(step.index))
       return std::nullopt;

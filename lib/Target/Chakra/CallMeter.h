@@ -88,6 +88,10 @@ private:
   /// What any call of a body does.
   struct BodySummary {
     uint32_t numNodes = 0;
+    /// Where it is side by side with another one: by schedule, the nodes up to
+    /// each at which the other one goes on.
+    std::map<const trace::TraceProgram::Schedule *, std::vector<uint32_t>>
+        switches;
     /// Of all tensors that are made, but for deaths of those that are returned.
     std::vector<Event> events;
     /// By argument and tensor, the last node that reads it; empty if none does.
@@ -102,6 +106,9 @@ private:
     CategoryBytes change;  ///< Over the whole call.
     uint32_t peakNode = 0;
     uint32_t numNodes = 0;
+    /// Where calls are side by side: what this is of.
+    std::vector<Event> events;
+    const BodySummary *summary = nullptr;
   };
   /// Tensors that live and die together: what one step makes of one value at
   /// the top.
@@ -122,6 +129,8 @@ private:
     std::vector<uint32_t> kindOf;          ///< By turn.
     uint32_t numKinds = 0;
     std::vector<const Profile *> profiles; ///< By step and kind.
+    /// Of two calls side by side.
+    std::map<std::pair<const Profile *, const Profile *>, Profile> pairs;
 
     size_t getPlace(uint32_t step, uint32_t kind) const {
       return step * size_t(numKinds) + kind;
@@ -135,7 +144,9 @@ private:
   bool enterStep(Step step, uint32_t number);
   const Profile *runStep(Step step, uint32_t number);
   void runSchedule(Scheduled &own, uint32_t number);
-  void advanceRun(const Scheduled &own, const stg::ExecutionOrder::Run &run);
+  void advanceRun(Scheduled &own, const stg::ExecutionOrder::Run &run);
+  const Profile *getPair(Scheduled &own, const Profile *first,
+                         const Profile *second);
   /// Where the value of a slot is: a slot of a schedule has one in each kind of
   /// turn.
   Value &getValue(uint32_t slot) {
@@ -163,6 +174,7 @@ private:
                    uint32_t step);
   void runAlias(trace::TraceProgram::Alias alias);
   Profile makeProfile(const BodySummary &summary, uint32_t step);
+  void measure(llvm::ArrayRef<Event> events, Profile &profile) const;
   const Profile *runNode(uint32_t node, uint32_t step);
   void advance(const Profile *profile, uint32_t times = 1);
   bool dies(uint32_t group, uint32_t step) const {
@@ -189,6 +201,7 @@ private:
   llvm::SmallVector<Value> argValues;
   llvm::SmallVector<uint32_t> madeGroups; ///< By number in `made`.
 
+  bool hasPairs = false; ///< Calls side by side.
   CategoryBytes live;
   uint32_t nextNode = 0;
   MemoryTotals totals;

@@ -947,7 +947,10 @@ LogicalResult ScheduleCompiler::finish(uint32_t outer) {
   graph.addStep(outer, Step::Schedule, program.schedules.size());
   program.schedules.push_back(
       {schedule.getName(), static_cast<uint32_t>(schedule.getCount()), body,
-       std::move(lanes), stg::ExecutionOrder::compress(order)});
+       std::move(lanes), stg::ExecutionOrder::compress(order),
+       schedule.getSwitchAxes()
+           ? getMask(graph.space, *schedule.getSwitchAxes())
+           : 0});
   return graph.checkLimits(schedule, outer);
 }
 
@@ -969,7 +972,8 @@ LogicalResult ScheduleCompiler::compile(uint32_t outer) {
       [&](Execution &execution) {
         if (getStep(execution) == kNone && failed(compileOp(execution)))
           return failure();
-        order.push_back({getStep(execution), execution.turn});
+        order.push_back(
+            {getStep(execution), execution.turn, execution.isBeside});
         return success();
       },
       /*allTurns=*/true);

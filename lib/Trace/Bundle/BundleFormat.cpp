@@ -35,6 +35,8 @@ static constexpr uint32_t kWithSteps = 5;
 static constexpr uint32_t kWithLargest = 6;
 /// Of one with repeats that are linked; any of the above may be there.
 static constexpr uint32_t kWithLinks = 7;
+/// Of one with steps of schedules side by side, likewise.
+static constexpr uint32_t kWithPairs = 8;
 /// The last one in which programs have no kernels. It is still read.
 static constexpr uint32_t kWithoutKernels = 2;
 /// Magic, version, size and checksum.
@@ -208,12 +210,16 @@ void Encoder::putSchedule(const TraceProgram::Schedule &schedule) {
     putUint(run.times);
     putList(run.items, [&](const ExecutionOrder::Item &item) {
       putUint(item.step);
+      if (format >= kWithPairs)
+        putUint(item.isBeside);
       putUint(item.turn);
       // Small ones of both signs are small numbers.
       putUint(item.stride >= 0 ? uint64_t(item.stride) * 2
                                : uint64_t(-(int64_t(item.stride) + 1)) * 2 + 1);
     });
   });
+  if (format >= kWithPairs)
+    putUint(schedule.switchAxes);
 }
 
 void Encoder::putChannel(const Channel &channel) {
@@ -502,14 +508,16 @@ uint32_t TraceBundle::getFormat(ArrayRef<Class> classes) {
     auto hasRepeat = [&](auto isOne) {
       return llvm::any_of(program.repeats, isOne);
     };
+    if (program.hasPairs())
+      return kWithPairs;
     if (hasRepeat([](const TraceProgram::Repeat &repeat) {
           return repeat.group != 0;
         }))
-      return kWithLinks;
-    if (llvm::any_of(program.nodes, [](const NodeTemplate &node) {
-          return node.mostBytes != 0;
-        }))
-      format = kWithLargest;
+      format = kWithLinks;
+    else if (llvm::any_of(program.nodes, [](const NodeTemplate &node) {
+               return node.mostBytes != 0;
+             }))
+      format = std::max(format, kWithLargest);
     else if (hasRepeat([](const TraceProgram::Repeat &repeat) {
                return repeat.isStep;
              }))
@@ -811,6 +819,7 @@ TraceProgram::Call ProgramDecoder::getCall() {
 ExecutionOrder::Item ProgramDecoder::getItem() {
   ExecutionOrder::Item item = {};
   item.step = in.getIndex();
+  item.isBeside = format >= kWithPairs && in.getBool();
   item.turn = in.getIndex();
   auto stride = static_cast<int64_t>(in.getUint(UINT32_MAX));
   item.stride =
@@ -833,6 +842,8 @@ TraceProgram::Schedule ProgramDecoder::getSchedule() {
     run.times = static_cast<uint32_t>(in.getUint(INT32_MAX));
     in.getList([&] { run.items.push_back(getItem()); });
   });
+  if (format >= kWithPairs)
+    schedule.switchAxes = in.getUint(kAxesOfMask);
   return schedule;
 }
 
@@ -1187,11 +1198,11 @@ static Error checkHeader(StringRef file, StringRef bytes) {
   if (bytes.size() < kHeaderSize)
     return makeError(file, "the bundle is cut off");
   uint32_t version = readVersion(bytes);
-  if (version < kWithoutKernels || version > kWithLinks)
+  if (version < kWithoutKernels || version > kWithPairs)
     return makeError(file, "is a bundle of version " + Twine(version) +
                                "; this program reads versions " +
                                Twine(kWithoutKernels) + " to " +
-                               Twine(kWithLinks));
+                               Twine(kWithPairs));
   uint64_t size = support::endian::read64le(bytes.data() + 8);
   if (size != bytes.size())
     return makeError(file, "the bundle should have " + Twine(size) +

@@ -178,6 +178,8 @@ void ProgramRunner::runNode(uint32_t index, FlatNode &node) {
     lastComm = nextId;
   if (common.kind == NodeKind::Store && !frames.empty())
     frames.back().stores.front() = nextId;
+  if (isPaired)
+    own.note(*outer.back().schedule, common);
   ++nextId;
 }
 
@@ -404,24 +406,17 @@ void ProgramRunner::pushSchedule(const TraceProgram::Schedule &schedule) {
 }
 
 /// Keeps what the last step has set for its turn.
-void ProgramRunner::storeLanes() {
-  const TraceProgram::Schedule &schedule = *frames.back().schedule;
+void ProgramRunner::storeLanes(const TraceProgram::Schedule &schedule) {
   for (auto [slot, lane] : progress.slots.sets[progress.entry.step])
     progress.values[size_t(lane) * schedule.count + progress.entry.turn] =
         slots[slot];
   progress.isExecuting = false;
 }
 
-/// Goes on to the next entry of the order, and begins to execute it; true if
-/// that is a node.
-bool ProgramRunner::runScheduled(const TraceProgram::Schedule &schedule,
-                                 FlatNode &node) {
-  if (progress.isExecuting)
-    storeLanes();
-  if (progress.run == schedule.order.runs.size()) {
-    popFrame();
-    return false;
-  }
+/// Goes on to the next entry of the order: sets names and slots for its turn.
+TraceProgram::Step
+ProgramRunner::takeEntry(const TraceProgram::Schedule &schedule,
+                         size_t outerPrefix) {
   const ExecutionOrder::Run &run = schedule.order.runs[progress.run];
   progress.entry =
       ExecutionOrder::getEntry(run.items[progress.item], progress.times);
@@ -432,8 +427,7 @@ bool ProgramRunner::runScheduled(const TraceProgram::Schedule &schedule,
       ++progress.run;
     }
   }
-  Frame &frame = frames.back();
-  prefix.resize(frame.outerPrefix);
+  prefix.resize(outerPrefix);
   prefix.append(schedule.name);
   prefix.append(llvm::utostr(progress.entry.turn));
   prefix.push_back('.');
@@ -441,8 +435,58 @@ bool ProgramRunner::runScheduled(const TraceProgram::Schedule &schedule,
   for (auto [slot, lane] : progress.slots.reads[progress.entry.step])
     slots[slot] =
         progress.values[size_t(lane) * schedule.count + progress.entry.turn];
-  progress.isExecuting = true;
-  return runStep(frame.body->steps[progress.entry.step], node);
+  return program.bodies[schedule.body].steps[progress.entry.step];
+}
+
+/// What is side by side is of one run.
+bool ProgramRunner::isNextBeside(const TraceProgram::Schedule &schedule) const {
+  return progress.item > 0 &&
+         schedule.order.runs[progress.run].items[progress.item].isBeside;
+}
+
+/// Goes on to the next entry, and to one beside it, and begins to execute them;
+/// true if that is a node.
+bool ProgramRunner::runScheduled(const TraceProgram::Schedule &schedule,
+                                 FlatNode &node) {
+  if (progress.isExecuting)
+    storeLanes(schedule);
+  if (progress.run == schedule.order.runs.size()) {
+    popFrame();
+    return false;
+  }
+  const size_t outerPrefix = frames.back().outerPrefix;
+  TraceProgram::Step step = takeEntry(schedule, outerPrefix);
+  if (!isNextBeside(schedule)) {
+    progress.isExecuting = true;
+    return runStep(step, node);
+  }
+  outer = std::exchange(frames, {});
+  runStep(step, node); // Both are calls, which make no node yet.
+  other = {std::exchange(frames, {}), prefix, prefixNumber, progress.entry, {}};
+  runStep(takeEntry(schedule, outerPrefix), node);
+  own = TraceProgram::Relay();
+  isPaired = true;
+  isOtherOver = false;
+  switchStrand(); // The first one begins.
+  return false;
+}
+
+/// Goes on with the other one of two steps.
+void ProgramRunner::switchStrand() {
+  std::swap(frames, other.frames);
+  std::swap(prefix, other.prefix);
+  std::swap(prefixNumber, other.prefixNumber);
+  std::swap(progress.entry, other.entry);
+  std::swap(own, other.relay);
+}
+
+/// One of two steps has been executed.
+void ProgramRunner::endStrand() {
+  storeLanes(*outer.back().schedule);
+  if (!std::exchange(isOtherOver, true))
+    return switchStrand();
+  isPaired = false;
+  frames = std::exchange(outer, {});
 }
 
 /// Ends a body, or one turn of it.
@@ -492,10 +536,18 @@ bool ProgramRunner::runStep(TraceProgram::Step step, FlatNode &node) {
 }
 
 bool ProgramRunner::next(FlatNode &node) {
-  while (!frames.empty()) {
+  while (isPaired || !frames.empty()) {
+    if (frames.empty()) {
+      endStrand();
+      continue;
+    }
     Frame &frame = frames.back();
     if (!frame.isEntered && frame.repeat) {
       if (frame.nextDue < frame.due.size()) {
+        if (givesWay(frame.due[frame.nextDue].first)) {
+          switchStrand();
+          continue;
+        }
         runDueNode(frame, node);
         return true;
       }
@@ -512,7 +564,15 @@ bool ProgramRunner::next(FlatNode &node) {
       popFrame();
       continue;
     }
-    if (runStep(frame.body->steps[frame.step++], node))
+    TraceProgram::Step step = frame.body->steps[frame.step];
+    if ((step.kind == TraceProgram::Step::Node ||
+         step.kind == TraceProgram::Step::Series) &&
+        givesWay(program.getNode(step))) {
+      switchStrand();
+      continue;
+    }
+    ++frame.step;
+    if (runStep(step, node))
       return true;
   }
   return false;

@@ -19,6 +19,8 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <map>
+#include <set>
 
 using namespace llvm;
 using namespace stg;
@@ -104,6 +106,7 @@ private:
   bool checkSchedules();
   bool checkSchedule(const Program::Schedule &schedule);
   bool checkOrder(const Program::Schedule &schedule);
+  bool checkPairs(const Program::Schedule &schedule);
   bool checkChannelsOfTurns();
   Amount getStepAmount(Program::Step step, ArrayRef<Amount> amounts) const;
   bool countBodies();
@@ -271,15 +274,148 @@ bool ProgramVerifier::checkStep(Program::Step step, uint32_t body) {
   return true;
 }
 
+namespace {
+/// The slots that calls use.
+class SlotCollector {
+public:
+  SlotCollector(const TraceProgram &program,
+                const TraceProgram::Schedule &schedule)
+      : program(program), isVisited(program.bodies.size()) {
+    for (const TraceProgram::Lane &lane : schedule.lanes)
+      lanes.insert(lane.slot);
+  }
+
+  /// Those in lanes are of a turn, and not among them.
+  void add(const TraceProgram::Call &call) {
+    addCall(call, [&](uint32_t slot) { return !lanes.contains(slot); });
+  }
+  bool isDisjoint(const SlotCollector &other) const {
+    auto isIn = [](const DenseSet<uint32_t> &slots) {
+      return [&slots](uint32_t slot) { return slots.contains(slot); };
+    };
+    return llvm::none_of(set, isIn(other.read)) &&
+           llvm::none_of(set, isIn(other.set)) &&
+           llvm::none_of(read, isIn(other.set));
+  }
+
+private:
+  template <typename Fn> void addCall(const TraceProgram::Call &call, Fn has) {
+    for (TraceProgram::Alias arg : call.args) {
+      if (has(arg.from))
+        read.insert(arg.from);
+      set.insert(arg.to);
+    }
+    for (TraceProgram::Alias result : call.results) {
+      read.insert(result.from);
+      if (has(result.to))
+        set.insert(result.to);
+    }
+    addBody(call.body);
+  }
+
+  void addBody(uint32_t body) {
+    if (isVisited[body])
+      return;
+    isVisited[body] = true;
+    for (TraceProgram::Step step : program.bodies[body].steps)
+      addStep(step);
+  }
+
+  void addNode(uint32_t node) {
+    const TraceProgram::NodeWiring &wiring = program.wiring[node];
+    for (TraceProgram::Slot slot :
+         llvm::concat<const TraceProgram::Slot>(wiring.reads, wiring.after))
+      read.insert(slot.index);
+    for (const TraceProgram::Output &output : wiring.outputs) {
+      set.insert(output.slot.index);
+      if (output.kind == TraceProgram::Output::InPlace)
+        read.insert(output.source);
+    }
+  }
+
+  void addRepeat(const TraceProgram::Repeat &repeat) {
+    for (TraceProgram::Carry carry : repeat.carries) {
+      set.insert_range(ArrayRef({carry.arg, carry.result}));
+      read.insert_range(ArrayRef({carry.init, carry.yielded}));
+    }
+    for (TraceProgram::Stack slice : repeat.slices) {
+      set.insert(slice.inner);
+      read.insert(slice.outer);
+    }
+    for (TraceProgram::Stack stack : repeat.stacks) {
+      set.insert(stack.outer);
+      read.insert(stack.inner);
+    }
+    for (TraceProgram::Ahead entry : repeat.ahead)
+      addNode(entry.node);
+    addBody(repeat.body);
+  }
+
+  void addStep(TraceProgram::Step step) {
+    switch (step.kind) {
+    case TraceProgram::Step::State:
+      set.insert(program.states[step.index].slot);
+      return;
+    case TraceProgram::Step::Node:
+    case TraceProgram::Step::Series:
+      return addNode(program.getNode(step));
+    case TraceProgram::Step::Alias:
+      read.insert(program.aliases[step.index].from);
+      set.insert(program.aliases[step.index].to);
+      return;
+    case TraceProgram::Step::Repeat:
+      return addRepeat(program.repeats[step.index]);
+    case TraceProgram::Step::Call:
+      return addCall(program.calls[step.index], [](uint32_t) { return true; });
+    case TraceProgram::Step::Schedule:
+      return;
+    }
+  }
+
+  const TraceProgram &program;
+  std::vector<bool> isVisited; ///< By body.
+  DenseSet<uint32_t> lanes, read, set;
+};
+} // namespace
+
+/// What is executed by turns sets nothing that the other one uses.
+bool ProgramVerifier::checkPairs(const Program::Schedule &schedule) {
+  const std::vector<Program::Step> &steps = program.bodies[schedule.body].steps;
+  std::map<uint32_t, SlotCollector> collectors;
+  auto collect = [&](uint32_t step) -> const SlotCollector & {
+    auto [it, isNew] = collectors.try_emplace(step, program, schedule);
+    if (isNew)
+      it->second.add(program.calls[steps[step].index]);
+    return it->second;
+  };
+  std::set<std::pair<uint32_t, uint32_t>> seen;
+  for (const ExecutionOrder::Run &run : schedule.order.runs)
+    for (const auto &[number, item] : llvm::enumerate(run.items)) {
+      if (!item.isBeside)
+        continue;
+      uint32_t before = run.items[number - 1].step;
+      if (seen.insert({before, item.step}).second &&
+          !collect(before).isDisjoint(collect(item.step)))
+        return fail("what a schedule executes side by side uses one slot");
+    }
+  return true;
+}
+
 /// Steps and turns of the order exist.
 bool ProgramVerifier::checkOrder(const Program::Schedule &schedule) {
   size_t numSteps = program.bodies[schedule.body].steps.size();
   if (SaturatingMultiply<uint64_t>(numSteps, schedule.count) > kMaxScheduled)
     return fail("a schedule has too many steps and turns");
+  const std::vector<Program::Step> &steps = program.bodies[schedule.body].steps;
   for (const ExecutionOrder::Run &run : schedule.order.runs)
-    for (const ExecutionOrder::Item &item : run.items) {
+    for (const auto &[number, item] : llvm::enumerate(run.items)) {
       if (run.times < 1 || item.step >= numSteps)
         return fail("a schedule has no such step");
+      if (item.isBeside &&
+          (number == 0 || run.items[number - 1].isBeside ||
+           steps[item.step].kind != Program::Step::Call ||
+           steps[run.items[number - 1].step].kind != Program::Step::Call))
+        return fail("what a schedule executes side by side are no two calls");
       int64_t last =
           item.turn + int64_t(item.stride) * (int64_t(run.times) - 1);
       if (item.turn >= schedule.count || last < 0 || last >= schedule.count)
@@ -800,9 +936,10 @@ bool ProgramVerifier::runSchedule(const Program::Schedule &schedule) {
       isSet.set(number, turn);
     }
   std::vector<bool> isKnown(steps.size());
+  SmallVector<OrderEntry, 2> together; // What they set is there behind all.
   for (const ExecutionOrder::Run &run : schedule.order.runs)
     for (uint32_t i = 0; i < run.times; ++i)
-      for (const ExecutionOrder::Item &item : run.items) {
+      for (const auto &[number, item] : llvm::enumerate(run.items)) {
         OrderEntry entry = ExecutionOrder::getEntry(item, i);
         if (!executed.set(entry.step, entry.turn))
           return fail("a schedule executes a step twice in a turn");
@@ -812,8 +949,13 @@ bool ProgramVerifier::runSchedule(const Program::Schedule &schedule) {
         if (!isKnown[entry.step] && !runStep(steps[entry.step]))
           return false;
         isKnown[entry.step] = true;
-        for (auto [slot, lane] : slots.sets[entry.step])
-          isSet.set(lane, entry.turn);
+        together.push_back(entry);
+        if (number + 1 < run.items.size() && run.items[number + 1].isBeside)
+          continue;
+        for (OrderEntry done : together)
+          for (auto [slot, lane] : slots.sets[done.step])
+            isSet.set(lane, done.turn);
+        together.clear();
       }
   return true;
 }
@@ -827,7 +969,12 @@ bool ProgramVerifier::runBody(uint32_t body) {
 }
 
 bool ProgramVerifier::run() {
-  if (!checkTemplates() || !checkIndices() || !countBodies() || !runBody(0))
+  if (!checkTemplates() || !checkIndices() || !countBodies() ||
+      !llvm::all_of(program.schedules,
+                    [&](const Program::Schedule &schedule) {
+                      return checkPairs(schedule);
+                    }) ||
+      !runBody(0))
     return false;
   countExecutions();
   return checkTags();

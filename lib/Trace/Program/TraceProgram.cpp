@@ -159,6 +159,12 @@ bool TraceProgram::usesHost() const {
          });
 }
 
+bool TraceProgram::hasPairs() const {
+  return llvm::any_of(schedules, [](const Schedule &schedule) {
+    return schedule.order.hasPairs();
+  });
+}
+
 uint64_t TraceProgram::getNumNodes(Step step) const {
   switch (step.kind) {
   case Step::Node:
@@ -245,8 +251,9 @@ bool TraceProgram::find(uint32_t body, uint64_t &position,
 }
 
 std::string TraceProgram::getPath(uint32_t id) const {
-  if (llvm::any_of(repeats,
-                   [](const Repeat &repeat) { return repeat.group != 0; })) {
+  if (hasPairs() || llvm::any_of(repeats, [](const Repeat &repeat) {
+        return repeat.group != 0;
+      })) {
     ProgramRunner runner(*this);
     FlatNode node = {};
     for (uint32_t i = 0; i <= id; ++i)

@@ -250,3 +250,35 @@ chakra.graph @outside mesh = #sym.mesh<pp = 2> {
   // expected-error @+1 {{'chakra.recv' op expects channels that are so far apart in a schedule, and only there}}
   %x = chakra.recv "r" axis "pp" shift 1 channel 0 by 2 : !x
 }
+
+// -----
+
+!x = !chakra.tensor<64, input>
+chakra.graph @itself mesh = #sym.mesh<> {
+  %a = chakra.state "a" : !x
+  chakra.func @f(%x : !x) {
+    chakra.comp "f"(%x) ops(1) bytes(1) : (!x) -> ()
+  }
+  // expected-error @+1 {{'chakra.schedule' op executes @f side by side with itself}}
+  chakra.schedule "mb" * 2 inputs(%a, %a : !x, !x) order <[0 at 0 | 1 at 1]> {
+  ^bb0(%x: !x):
+    chakra.call @f(%x) scope "" : (!x) -> ()
+    chakra.call @f(%x) scope "" : (!x) -> ()
+  }
+}
+
+// -----
+
+!x = !chakra.tensor<64, input>
+chakra.graph @node mesh = #sym.mesh<> {
+  %a = chakra.state "a" : !x
+  chakra.func @f(%x : !x) {
+    chakra.comp "f"(%x) ops(1) bytes(1) : (!x) -> ()
+  }
+  chakra.schedule "mb" * 2 inputs(%a, %a : !x, !x) order <[0 at 0 | 1 at 1]> {
+  ^bb0(%x: !x):
+    chakra.call @f(%x) scope "" : (!x) -> ()
+    // expected-error @+1 {{'chakra.comp' op is executed side by side with another op; only calls can be}}
+    chakra.comp "g"(%x) ops(1) bytes(1) : (!x) -> ()
+  }
+}

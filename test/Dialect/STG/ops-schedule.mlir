@@ -46,6 +46,20 @@ func.func @f(%a: !x, %b: !x, %c: !x, %d: !x) -> !x {
   return %g : !x
 }
 
+// Two calls side by side.
+// CHECK-LABEL: func.func @pairs
+// CHECK:       order <[0 at 0, 0 at 1], 2 * [1 at 0 | 0 at 2], [1 at 2 | 0 at 4 by 1, 1 at 3, 1 at 4]> switching at ["ep", "edp"] -> !stg.tensor<[8], bf16> {
+func.func private @forward(!x) -> !x
+func.func @pairs(%a: !x, %b: !x, %c: !x, %d: !x, %e: !x) -> !x {
+  %g = stg.schedule "mb" * 5 inputs(%a, %b, %c, %d, %e : !x, !x, !x, !x, !x)
+      order <[0 at 0, 0 at 1], 2 * [1 at 0 | 0 at 2], [1 at 2 | 0 at 4 by 1, 1 at 3, 1 at 4]> switching at ["ep", "edp"] -> !x {
+  ^bb0(%x: !x):
+    %saved = func.call @forward(%x) : (!x) -> !x
+    %dx = stg.turn_call to 0 first @backward.first next @backward.next last @backward.last(%saved) : (!x) -> !x
+  }
+  return %g : !x
+}
+
 func.func @g(%x: !x) -> !x {
   return %x : !x
 }

@@ -267,7 +267,7 @@ func.func @other(%a: !x, %b: !x, %c: !x) {
 !x = !stg.tensor<[8], bf16>
 func.func private @f(!x) -> !x
 func.func @empty_run(%a: !x, %b: !x) {
-  // expected-error @+1 {{expects runs of at least one op, whose numbers and turns have 31 bits}}
+  // expected-error @+1 {{expects runs of at least one op, whose numbers and turns have 31 bits, and at most two side by side}}
   stg.schedule "mb" * 2 inputs(%a, %b : !x, !x) order <2 * []> {
   ^bb0(%x: !x):
     %y = func.call @f(%x) : (!x) -> !x
@@ -280,10 +280,67 @@ func.func @empty_run(%a: !x, %b: !x) {
 !x = !stg.tensor<[8], bf16>
 func.func private @f(!x) -> !x
 func.func @before_turn_0(%a: !x, %b: !x) {
-  // expected-error @+1 {{expects runs of at least one op, whose numbers and turns have 31 bits}}
+  // expected-error @+1 {{expects runs of at least one op, whose numbers and turns have 31 bits, and at most two side by side}}
   stg.schedule "mb" * 2 inputs(%a, %b : !x, !x) order <2 * [0 at 0 by -1]> {
   ^bb0(%x: !x):
     %y = func.call @f(%x) : (!x) -> !x
+  }
+  return
+}
+
+// -----
+
+!x = !stg.tensor<[8], bf16>
+func.func private @f(!x) -> !x
+func.func @three(%a: !x, %b: !x) {
+  // expected-error @+1 {{expects runs of at least one op, whose numbers and turns have 31 bits, and at most two side by side}}
+  stg.schedule "mb" * 2 inputs(%a, %b : !x, !x) order <[0 at 0 | 0 at 1 | 1 at 0]> {
+  ^bb0(%x: !x):
+    %y = func.call @f(%x) : (!x) -> !x
+    %z = func.call @f(%x) : (!x) -> !x
+  }
+  return
+}
+
+// -----
+
+!x = !stg.tensor<[8], bf16>
+func.func private @f(!x) -> !x
+func.func @large(%a: !x, %b: !x) {
+  // expected-error @+1 {{expects the number of an op of 31 bits}}
+  stg.schedule "mb" * 2 inputs(%a, %b : !x, !x) order <[0 at 0 | 2147483648 at 1]> {
+  ^bb0(%x: !x):
+    %y = func.call @f(%x) : (!x) -> !x
+  }
+  return
+}
+
+// -----
+
+!x = !stg.tensor<[8], bf16>
+func.func private @f(!x) -> !x
+func.func private @g(!x) -> !x
+func.func @one_turn(%a: !x, %b: !x, %c: !x) {
+  // expected-error @+1 {{'stg.schedule' op executes ops #0 and #1 of its body side by side in turn 1, expected two turns}}
+  stg.schedule "mb" * 3 inputs(%a, %b, %c : !x, !x, !x) order <3 * [0 at 2 by -1 | 1 at 0]> {
+  ^bb0(%x: !x):
+    %y = func.call @f(%x) : (!x) -> !x
+    %z = func.call @g(%x) : (!x) -> !x
+  }
+  return
+}
+
+// -----
+
+stg.mesh @ranks <pp = 2 : pipeline>
+!x = !stg.tensor<[8], bf16>
+func.func private @f(!x) -> !x
+func.func @message(%a: !x, %b: !x) {
+  stg.schedule "mb" * 2 inputs(%a, %b : !x, !x) order <[1 at 0, 0 at 0 | 1 at 1, 0 at 1]> {
+  ^bb0(%x: !x):
+    %y = func.call @f(%x) : (!x) -> !x
+    // expected-error @+1 {{'stg.recv' op is executed side by side with another op; only calls can be}}
+    %z = stg.recv over "pp" shift -1 channel 6 by 2 : !x
   }
   return
 }

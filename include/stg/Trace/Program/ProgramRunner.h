@@ -118,11 +118,28 @@ private:
     std::array<uint32_t, 2> stores = {kNone, kNone};
   };
 
+  /// What is executed by turns with something else, and how far it is.
+  struct Strand {
+    std::vector<Frame> frames;
+    std::string prefix;
+    uint32_t prefixNumber = 0;
+    OrderEntry entry = {};
+    TraceProgram::Relay relay;
+  };
+
   void pushCall(const TraceProgram::Call &call);
   void pushRepeat(const TraceProgram::Repeat &repeat);
   void pushSchedule(const TraceProgram::Schedule &schedule);
   bool runScheduled(const TraceProgram::Schedule &schedule, FlatNode &node);
-  void storeLanes();
+  TraceProgram::Step takeEntry(const TraceProgram::Schedule &schedule,
+                               size_t outerPrefix);
+  bool isNextBeside(const TraceProgram::Schedule &schedule) const;
+  void storeLanes(const TraceProgram::Schedule &schedule);
+  void switchStrand();
+  void endStrand();
+  bool givesWay(uint32_t node) {
+    return isPaired && !isOtherOver && own.givesWay(program.nodes[node]);
+  }
   void beginTurn(Frame &frame);
   void endTurn(Frame &frame);
   void endRepeat(const Frame &frame);
@@ -169,6 +186,12 @@ private:
   bool isForTensors = false; ///< Nobody asks for dependencies and prefixes.
   Progress progress;
   std::vector<Frame> frames;
+  /// Two steps of the schedule are executed by turns: `frames` are those of
+  /// one, behind `outer`.
+  bool isPaired = false, isOtherOver = false;
+  TraceProgram::Relay own;
+  Strand other;
+  std::vector<Frame> outer;
   std::vector<TensorInstance> instances;
   std::vector<const Reference *> slots;
   llvm::BumpPtrAllocator allocator;

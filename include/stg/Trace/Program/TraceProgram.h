@@ -269,6 +269,28 @@ public:
     uint32_t body;        ///< Its steps are nodes, series, aliases and calls.
     std::vector<Lane> lanes;
     ExecutionOrder order;
+    /// Steps side by side are executed by turns, which change behind
+    /// collectives over no axes but these; 0: behind all collectives.
+    AxisMask switchAxes = 0;
+  };
+  /// One of two bodies that are executed by turns: behind a collective it goes
+  /// on until its next kernel.
+  class Relay {
+  public:
+    /// True, once, if the other one goes on before that node. Not to be asked
+    /// where the other one has been executed.
+    bool givesWay(const NodeTemplate &next) {
+      return next.isComp() && std::exchange(isDue, false);
+    }
+    void note(const Schedule &schedule, const NodeTemplate &node) {
+      isDue &= !node.isComp();
+      isDue |=
+          node.isColl() && (schedule.switchAxes == 0 ||
+                            !(node.axes & kAxesOfMask & ~schedule.switchAxes));
+    }
+
+  private:
+    bool isDue = false;
   };
   struct Step {
     enum Kind : uint8_t {
@@ -309,6 +331,8 @@ public:
 
   /// True if there are transfers, or buffers of the host.
   bool usesHost() const;
+  /// True if steps of a schedule are side by side.
+  bool hasPairs() const;
 
   uint64_t getNumNodes() const { return bodies.front().numNodes; }
   /// The nodes before those that only series have.
@@ -320,7 +344,7 @@ public:
   uint64_t getNumNodes(Step step) const;
 
   /// The path of node `id`, computed without running the program, but for
-  /// programs with repeats that are linked.
+  /// programs with repeats that are linked, or with steps side by side.
   std::string getPath(uint32_t id) const;
 
   /// Finds out what groups of repeats say together. With a repeat only for what

@@ -31,6 +31,48 @@ LogicalResult ScheduleOp::verifyRegions() {
   return stg::detail::verifyOrder(*this, getOrder(), getCount(), body); // C4
 }
 
+/// Adds the functions that a call executes, also within others.
+static void collectCallees(Operation *from, FlatSymbolRefAttr name,
+                           SymbolTableCollection &symbolTable,
+                           DenseSet<Attribute> &callees) {
+  if (!callees.insert(name).second)
+    return;
+  if (auto callee = symbolTable.lookupNearestSymbolFrom<FuncOp>(from, name))
+    callee.walk([&](CallOp call) {
+      collectCallees(from, call.getCalleeAttr(), symbolTable, callees);
+    });
+}
+
+/// A function has one place in which it is executed at a time.
+static LogicalResult verifyPairs(ScheduleOp schedule,
+                                 SymbolTableCollection &symbolTable) { // C8
+  if (!schedule.getOrder().getOrder().hasPairs())
+    return success();
+  using Execution = stg::detail::Execution<TurnCallOp>;
+  auto collect = [&](Execution &execution) {
+    DenseSet<Attribute> callees;
+    auto call = dyn_cast<CallOp>(execution.op);
+    if (call || execution.adder)
+      collectCallees(schedule->getParentOp(),
+                     call ? call.getCalleeAttr() : execution.getCallee(),
+                     symbolTable, callees);
+    return callees;
+  };
+  std::optional<Execution> before;
+  return stg::detail::walkSchedule<TurnCallOp>(
+      schedule, [&](Execution &execution) -> LogicalResult {
+        if (execution.isBeside) {
+          DenseSet<Attribute> first = collect(*before);
+          for (Attribute name : collect(execution))
+            if (first.contains(name))
+              return schedule.emitOpError("executes ")
+                     << name << " side by side with itself";
+        }
+        before = execution;
+        return success();
+      });
+}
+
 LogicalResult
 ScheduleOp::verifySymbolUses(SymbolTableCollection &symbolTable) { // C5
   auto getCallee = [&](TurnCallOp call,
@@ -42,8 +84,10 @@ ScheduleOp::verifySymbolUses(SymbolTableCollection &symbolTable) { // C5
     return CalleeTypes{llvm::to_vector(callee.getArgumentTypes()),
                        llvm::to_vector(callee.getResultTypes())};
   };
-  return stg::detail::verifyTotals<TurnCallOp>(
-      *this, getCallee, stg::chakra::detail::haveSameSize);
+  if (failed(stg::detail::verifyTotals<TurnCallOp>(
+          *this, getCallee, stg::chakra::detail::haveSameSize)))
+    return failure();
+  return verifyPairs(*this, symbolTable);
 }
 
 LogicalResult TurnCallOp::verify() { // C2

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Dialect/Sym/IR/Schedules.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -22,6 +23,8 @@ public:
 
 private:
   LogicalResult verifyNumbers();
+  LogicalResult verifyPair(const ExecutionOrder::Item &first,
+                           const ExecutionOrder::Item &second, uint32_t times);
   LogicalResult verifyReads(const TurnRanges &ranges, uint32_t op,
                             uint32_t source);
 
@@ -48,9 +51,40 @@ OrderVerifier::OrderVerifier(Operation *schedule, const ExecutionOrder &order,
   }
 }
 
+/// The turn in which both are executed at once; none if there is none.
+static std::optional<uint32_t> findCommonTurn(const ExecutionOrder::Item &lhs,
+                                              const ExecutionOrder::Item &rhs,
+                                              uint32_t times) {
+  int64_t apart = int64_t(rhs.turn) - lhs.turn;
+  int64_t nearer = int64_t(lhs.stride) - rhs.stride; // Each time.
+  if (nearer == 0 ? apart != 0 : apart % nearer != 0)
+    return std::nullopt;
+  int64_t time = nearer == 0 ? 0 : apart / nearer;
+  if (time < 0 || time >= times)
+    return std::nullopt;
+  return ExecutionOrder::getEntry(lhs, static_cast<uint32_t>(time)).turn;
+}
+
+/// Nothing of a turn waits for another turn, so that both can be under way.
+LogicalResult OrderVerifier::verifyPair(const ExecutionOrder::Item &first,
+                                        const ExecutionOrder::Item &second,
+                                        uint32_t times) {
+  for (uint32_t step : {first.step, second.step})
+    if (!isa<CallOpInterface>(ops[step]))
+      return ops[step]->emitOpError(
+          "is executed side by side with another op; only calls can be");
+  std::optional<uint32_t> turn = findCommonTurn(first, second, times);
+  if (turn)
+    return schedule->emitOpError("executes ops #")
+           << first.step << " and #" << second.step
+           << " of its body side by side in turn " << *turn
+           << ", expected two turns";
+  return success();
+}
+
 LogicalResult OrderVerifier::verifyNumbers() {
   for (const ExecutionOrder::Run &run : order.runs)
-    for (const ExecutionOrder::Item &item : run.items) {
+    for (const auto &[number, item] : llvm::enumerate(run.items)) {
       if (item.step >= ops.size())
         return schedule->emitOpError("executes op #")
                << item.step << " of its body, which has " << ops.size();
@@ -59,6 +93,9 @@ LogicalResult OrderVerifier::verifyNumbers() {
         return schedule->emitOpError("has turn ")
                << std::max(item.turn, last) << " in its order, but " << count
                << " turns";
+      if (item.isBeside &&
+          failed(verifyPair(run.items[number - 1], item, run.times)))
+        return failure();
     }
   if (order.size() > ops.size() * count)
     return schedule->emitOpError("executes ")

@@ -209,17 +209,24 @@ StringAttr MeshAttr::getPipelineAxis() const {
 // OrderAttr
 //===----------------------------------------------------------------------===//
 
-/// `OP at TURN [by STRIDE]`.
+/// `OP at TURN [by STRIDE] [| ITEM]`.
 static ParseResult parseItem(AsmParser &parser, int64_t times,
                              SmallVectorImpl<int64_t> &numbers) {
-  int64_t op = 0, turn = 0, stride = times > 1;
-  if (parser.parseInteger(op) || parser.parseKeyword("at") ||
-      parser.parseInteger(turn))
-    return failure();
-  if (succeeded(parser.parseOptionalKeyword("by")) &&
-      parser.parseInteger(stride))
-    return failure();
-  numbers.append({op, turn, stride});
+  int64_t beside = 0;
+  do {
+    int64_t op = 0, turn = 0, stride = times > 1;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseInteger(op) || parser.parseKeyword("at") ||
+        parser.parseInteger(turn))
+      return failure();
+    if (op >= ExecutionOrder::kBeside)
+      return parser.emitError(loc, "expects the number of an op of 31 bits");
+    if (succeeded(parser.parseOptionalKeyword("by")) &&
+        parser.parseInteger(stride))
+      return failure();
+    numbers.append({op + beside, turn, stride});
+    beside = ExecutionOrder::kBeside;
+  } while (succeeded(parser.parseOptionalVerticalBar()));
   return success();
 }
 
@@ -253,11 +260,13 @@ void OrderAttr::print(AsmPrinter &printer) const {
     if (run.times > 1)
       printer << run.times << " * ";
     printer << '[';
-    llvm::interleaveComma(run.items, printer, [&](const auto &item) {
+    for (auto [number, item] : llvm::enumerate(run.items)) {
+      if (number > 0)
+        printer << (item.isBeside ? " | " : ", ");
       printer << item.step << " at " << item.turn;
       if (item.stride != (run.times > 1))
         printer << " by " << item.stride;
-    });
+    }
     printer << ']';
   });
   printer << '>';
@@ -268,7 +277,7 @@ LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   ExecutionOrder order;
   if (!ExecutionOrder::unflatten(numbers, order)) // order_c1
     return emitError() << "expects runs of at least one op, whose numbers and "
-                          "turns have 31 bits";
+                          "turns have 31 bits, and at most two side by side";
   return success();
 }
 

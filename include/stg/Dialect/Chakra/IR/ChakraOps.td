@@ -534,6 +534,9 @@ def Chakra_ScheduleOp : Chakra_Op<"schedule", [NoTerminator, SingleBlock,
     results. In a loop over steps each step has all turns, and nodes have the prefix
     `step.17.mb3.`.
 
+    Calls side by side are executed by turns, each until a compute node of its comes behind
+    a collective over no other axes than `switch_axes`, or over any if there are none.
+
     ```mlir
     %g = chakra.schedule "mb" * 4 inputs(%x0, %x1, %x2, %x3 : !T, !T, !T, !T)
         order <[0 at 0], 3 * [0 at 1, 1 at 0], [1 at 3]> -> !G {
@@ -549,17 +552,20 @@ def Chakra_ScheduleOp : Chakra_Op<"schedule", [NoTerminator, SingleBlock,
     nodes; (C4) the order executes an op at most once in a turn, after those whose results it
     reads; (C5) the results are what is added up, in the order of the numbers of totals; (C6)
     the name is not empty and has no control characters, commas or equals signs; (C7) a
-    repeat around it has an index, so that its iterations are steps.
+    repeat around it has an index, so that its iterations are steps; (C8) what is side by
+    side are calls in different turns, of functions that have none in common.
   }];
   let arguments = (ins StrAttr:$name, I64Attr:$count,
                        Variadic<Chakra_AnyValue>:$inputs,
-                       Sym_OrderAttr:$order);
+                       Sym_OrderAttr:$order,
+                       OptionalAttr<StrArrayAttr>:$switch_axes);
   let results = (outs Variadic<Chakra_AnyValue>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $name `*` $count
     (`inputs` `(` $inputs^ `:` qualified(type($inputs)) `)`)?
-    `order` $order (`->` qualified(type($results))^)?
+    `order` $order (`switching` `at` $switch_axes^)?
+    (`->` qualified(type($results))^)?
     attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;

@@ -1702,6 +1702,10 @@ def ScheduleOp : STG_Op<"schedule", [NoTerminator, SingleBlock,
     first argument come first. What `stg.turn_call`s add up over the turns are the results.
     Names in turn 3 of a schedule `mb` begin with `mb3.`.
 
+    Two calls side by side, as a forward and a backward, are executed by turns: one of them
+    up to its next kernel behind a collective over no other axes than `switch_axes` (over
+    any, if there are none), then the other one.
+
     ```mlir
     %g = stg.schedule "mb" * 4 inputs(%x0, %x1, %x2, %x3 : !x, !x, !x, !x)
         order <[0 at 0], 3 * [0 at 1, 1 at 0], [1 at 3]> -> !w {
@@ -1714,15 +1718,18 @@ def ScheduleOp : STG_Op<"schedule", [NoTerminator, SingleBlock,
     Constraints: (C1) there are at least two turns; (C2) for each argument of the body there
     is an input of its type for each turn; (C3) the body has calls of functions and messages;
     (C4) the order executes an op at most once in a turn, after those whose results it reads;
-    (C5) the results are what is added up, in the order of the numbers of totals.
+    (C5) the results are what is added up, in the order of the numbers of totals; (C6) what
+    is side by side are calls in different turns.
   }];
   let arguments = (ins StrAttr:$name, I64Attr:$count,
-                       Variadic<STG_Tensor>:$inputs, Sym_OrderAttr:$order);
+                       Variadic<STG_Tensor>:$inputs, Sym_OrderAttr:$order,
+                       OptionalAttr<StrArrayAttr>:$switch_axes);
   let results = (outs Variadic<STG_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $name `*` $count (`inputs` `(` $inputs^ `:` type($inputs) `)`)?
-    `order` $order (`->` type($results)^)? attr-dict-with-keyword $body
+    `order` $order (`switching` `at` $switch_axes^)? (`->` type($results)^)?
+    attr-dict-with-keyword $body
   }];
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{

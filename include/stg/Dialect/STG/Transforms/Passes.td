@@ -1785,7 +1785,8 @@ def EncodeExperts : Pass<"stg-encode-experts", "::mlir::ModuleOp"> {
   let description = [{
     An all-to-all of what `stg.dispatch` made, and one of what `stg.combine` reads, exchanges
     rows of so many bytes: `stg.encode_rows` makes them before it, and rows of elements of
-    them behind it. In the phase of the forward pass alone.
+    them behind it. Gradients likewise: what `stg.combine_grad` made is sent to experts, and
+    what `stg.dispatch_grad` reads comes back.
 
     With `once` a token is sent once to so many neighbouring ranks of the exchange, such as those
     of a node, that have any of its experts, and comes back from them as one sum. Experts are
@@ -1841,6 +1842,10 @@ def Schedule : Pass<"stg-schedule", "::mlir::ModuleOp"> {
     a copy in both, whose gradients are summed over the two devices. A message is posted
     `receive-ahead` actions before its use.
 
+    With `pairs` a forward and a backward are side by side where the schedule can have them
+    so: a device executes both by turns, which change behind the exchanges of experts, or,
+    if no axis of the mesh divides experts, behind all collectives.
+
     In a loop over steps of inference the first stage reads what the last one has sampled:
     `sent-tokens` are sent at the end of a step, and `received-tokens` are received at the
     beginning of the next one, into the tokens that the program reads. With `on-last-device`
@@ -1879,6 +1884,9 @@ def Schedule : Pass<"stg-schedule", "::mlir::ModuleOp"> {
            "are those of all micro-batches">,
     Option<"virtualStages", "virtual-stages", "unsigned", /*default=*/"1",
            "Virtual stages of each device">,
+    Option<"pairs", "pairs", "bool", /*default=*/"false",
+           "Execute a forward and a backward of two micro-batches by turns, which change "
+           "behind exchanges of experts">,
     ListOption<"layersPerStage", "layers-per-stage", "int64_t",
                "Layers of each virtual stage (default: as many in each)">,
     Option<"stageTensors", "stage-tensors", "unsigned", /*default=*/"1",

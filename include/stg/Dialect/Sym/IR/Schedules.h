@@ -70,6 +70,7 @@ template <typename TurnCallOpTy> struct Execution {
   mlir::Operation *op;
   uint32_t number; ///< Of the op in the body.
   uint32_t turn;
+  bool isBeside; ///< The execution before it.
   /// Null for an op that adds nothing up.
   TurnCallOpTy adder;
   bool isFirst = false, isLast = false; ///< Of those that add to the total.
@@ -120,7 +121,7 @@ llvm::LogicalResult walkSchedule(ScheduleOpTy schedule, Fn visit,
         const Entry &entry = entries[item.step];
         Execution<TurnCallOpTy> execution = {
             entry.op, item.step, ExecutionOrder::getEntry(item, i).turn,
-            entry.adder};
+            item.isBeside, entry.adder};
         if (Count *count = entry.count) {
           execution.isFirst = count->done++ == 0;
           execution.isLast = count->done == count->size;
@@ -181,7 +182,7 @@ private:
   }
 
   llvm::LogicalResult execute(Execution<TurnCallOpTy> &execution) {
-    auto [op, number, turn, call, isFirst, isLast] = execution;
+    auto [op, number, turn, isBeside, call, isFirst, isLast] = execution;
     if (isFirst && isLast)
       return call.emitOpError("is the only one that adds to total ")
              << call.getTotal() << ", in one turn; use a call";

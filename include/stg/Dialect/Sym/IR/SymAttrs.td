@@ -82,13 +82,16 @@ def Sym_OrderAttr : AttrDef<Sym_Dialect, "Order"> {
   let description = [{
     `OP at TURN` is the execution of an op of the body, by its number, in one turn. What
     comes again and again is there once: `3 * [0 at 1, 1 at 0]` is executed three times, and
-    the turn of each moves on by 1, or by as many as `by` says.
+    the turn of each moves on by 1, or by as many as `by` says. `1 at 0 | 0 at 1` are side by
+    side: they are executed by turns, and the first one begins.
 
     ```mlir
     #sym.order<[0 at 0], 3 * [0 at 1, 1 at 0], [1 at 3]>
     #sym.order<4 * [0 at 0], 4 * [1 at 3 by -1]>
+    #sym.order<[0 at 0], 3 * [1 at 0 | 0 at 1], [1 at 3]>
     ```
-    Constraints: (C1) numbers of ops and turns are at least 0 and have 31 bits.
+    Constraints: (C1) numbers of ops and turns are at least 0 and have 31 bits, and at most
+    two are side by side.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$numbers);
   let builders = [

@@ -235,6 +235,8 @@ private:
   void post(const PipelineAction &action);
   void postTokens(const PipelineAction &action);
   void execute(const PipelineAction &action);
+  void place(const ActionOps &own, const PipelineAction &action);
+  ArrayAttr getSwitchAxes();
   template <typename Fn> void makeOps(ActionOps &own, Fn make);
   void makeAction(const PipelineAction &action, ActionOps &own,
                   ActionOps *source);
@@ -314,6 +316,9 @@ private:
   DenseMap<std::pair<unsigned, unsigned>, ActionOps *> backwards;
   ActionOps tokenSend, tokenReceive;
   std::vector<OrderEntry> order;
+  /// Behind what is side by side: what the first of the two sends.
+  std::vector<OrderEntry> heldBack;
+  bool isFirstOfPair = false;        ///< What is executed.
   std::vector<OrderEntry> lateOrder; ///< Behind all others.
   uint64_t numTotals = 0;
 
@@ -640,6 +645,32 @@ void Scheduler::post(const PipelineAction &action) {
     order.push_back({op, action.microBatch});
 }
 
+/// Puts the ops of an action into the order: a call, and what is sent of its
+/// results. Two calls side by side send when both are done.
+void Scheduler::place(const ActionOps &own, const PipelineAction &action) {
+  std::vector<OrderEntry> messages = std::exchange(heldBack, {});
+  for (auto [number, op] : llvm::enumerate(own.ops))
+    if (number == 0)
+      order.push_back({op, action.microBatch, action.isBeside});
+    else
+      messages.push_back({op, action.microBatch});
+  if (isFirstOfPair)
+    heldBack = std::move(messages);
+  else
+    llvm::append_range(order, messages);
+}
+
+/// Those that divide experts.
+ArrayAttr Scheduler::getSwitchAxes() {
+  MeshOp mesh = MeshOp::lookup(program);
+  SmallVector<Attribute> axes;
+  if (mesh)
+    llvm::append_range(axes, mesh.getMesh().getAxes(AxisRole::Expert));
+  const bool hasPairs = llvm::any_of(
+      order, [](const OrderEntry &entry) { return entry.isBeside; });
+  return axes.empty() || !hasPairs ? ArrayAttr() : builder.getArrayAttr(axes);
+}
+
 /// Executes an action in the turn of its micro-batch.
 void Scheduler::execute(const PipelineAction &action) {
   ActionOps *source = getSource(action);
@@ -655,8 +686,7 @@ void Scheduler::execute(const PipelineAction &action) {
   }
   if (own.adder)
     countAdded(action, own);
-  for (uint32_t op : own.ops)
-    order.push_back({op, action.microBatch});
+  place(own, action);
   if (!runsForward(action))
     return;
   makeOps(tokenSend, [&] { sendTokens(action); });
@@ -672,10 +702,14 @@ void Scheduler::buildActions() {
   if (areTokensTogether())
     for (const PipelineAction &action : actions)
       postTokens(action);
+  size_t posted = 0;
   for (auto [position, action] : llvm::enumerate(actions)) {
-    // A message is posted ahead, so that it arrives while others are computed.
-    size_t posted = position == 0 ? 0 : position + receiveAhead;
-    for (; posted <= position + receiveAhead && posted < actions.size();
+    // A message is posted ahead, so that it arrives while others are computed;
+    // nothing is between what is side by side.
+    isFirstOfPair =
+        position + 1 < actions.size() && actions[position + 1].isBeside;
+    size_t last = position + receiveAhead + isFirstOfPair;
+    for (; !action.isBeside && posted <= last && posted < actions.size();
          ++posted)
       post(actions[posted]);
     execute(action);
@@ -699,7 +733,8 @@ void Scheduler::insertSchedule(Block &turn) {
   auto op = ScheduleOp::create(
       builder, program.getLoc(), types, builder.getStringAttr("mb"),
       builder.getI64IntegerAttr(microBatches), operands,
-      OrderAttr::get(builder.getContext(), ExecutionOrder::compress(order)));
+      OrderAttr::get(builder.getContext(), ExecutionOrder::compress(order)),
+      getSwitchAxes());
   op.getBody().push_back(new Block);
   Block &target = op.getBody().front();
   for (BlockArgument arg : turn.getArguments())
@@ -803,6 +838,7 @@ FailureOr<PipelineSchedule> Schedule::makePipeline(func::FuncOp program) {
   request.devices = devices;
   request.virtualStagesPerDevice = virtualStages;
   request.microBatches = microBatches;
+  request.pairs = pairs && hasBackward(program);
   llvm::Expected<PipelineSchedule> schedule =
       makeSchedule(scheduleName, request);
   if (!schedule)
