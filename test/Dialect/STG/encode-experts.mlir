@@ -54,3 +54,29 @@ func.func @f(%t: !t, %c: !c, %w: !w) -> (!t, !rows) {
   %z = stg.all_to_all from 0 to 1 over ["ep"] %y <"other" fwd> : !own -> !rows
   return %o, %z : !t, !rows
 }
+
+// Gradients: what is sent to experts is that of what is summed, and what comes back that of the
+// copies of tokens. Routers in front of the forward pass say in how many groups experts are.
+//
+// CHECK-LABEL: func.func @g
+// CHECK: %[[GRAD:.*]], %{{.*}} = stg.combine_grad
+// CHECK: %[[SENT:.*]] = stg.encode_rows %[[GRAD]] <"combine.encode" bwd> : !stg.tensor<[X, R/2, D], bf16> -> !stg.tensor<[X, R/2, D + 16], i8>
+// CHECK: %[[THERE:.*]] = stg.all_to_all from 1 to 0 over ["ep"] %[[SENT]] {{.*}} : !stg.tensor<[X, R/2, D + 16], i8> -> !stg.tensor<[X/2, R, D + 16], i8>
+// CHECK: %[[OWN:.*]] = stg.encode_rows %[[THERE]] <"combine.decode" bwd>
+// CHECK: %[[MADE:.*]] = stg.activation gelu %[[OWN]]
+// CHECK: %[[RETURNED:.*]] = stg.encode_rows %[[MADE]] <"expert.encode" bwd> : !stg.tensor<[X/2, R, D], bf16> -> !stg.tensor<[X/2, R, 2*D + 8], i8>
+// CHECK: %[[HERE:.*]] = stg.all_to_all from 0 to 1 over ["ep"] %[[RETURNED]]
+// CHECK: %[[ROWS:.*]] = stg.encode_rows %[[HERE]] <"expert.decode" bwd>
+// CHECK: stg.dispatch_grad %[[ROWS]]
+// BACK-LABEL: func.func @g
+// ONCE-LABEL: func.func @g
+// ONCE: stg.all_to_all from 1 to 0 over ["ep"] {{.*}} : !stg.tensor<[X, R/2, D = 79], i8>
+// ONCE: stg.all_to_all from 0 to 1 over ["ep"] {{.*}} : !stg.tensor<[X/2, R, ceildiv(3295524*D - 1048576, 2097152)], i8>
+func.func @g(%o: !rows, %dy: !t, %c: !c, %w: !w) -> !t {
+  %do, %dw = stg.combine_grad %o, %c, %w, %dy <"combine" bwd> : !rows, !c, !w, !t
+  %a = stg.all_to_all from 1 to 0 over ["ep"] %do <"combine" bwd> : !rows -> !own
+  %y = stg.activation gelu %a <"expert" bwd> : !own
+  %b = stg.all_to_all from 0 to 1 over ["ep"] %y <"dispatch" bwd> : !own -> !rows
+  %dt = stg.dispatch_grad %b, %c <"dispatch" bwd> : !rows, !c -> !t
+  return %dt : !t
+}

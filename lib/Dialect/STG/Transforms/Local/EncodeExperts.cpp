@@ -15,7 +15,9 @@
 #include "SymbolValues.h"
 #include "stg/Analysis/ExpertChoice.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
+#include <map>
 
 namespace stg {
 #define GEN_PASS_DEF_ENCODEEXPERTS
@@ -31,8 +33,19 @@ struct EncodeExperts : stg::impl::EncodeExpertsBase<EncodeExperts> {
   void runOnOperation() override;
 
 private:
+  /// An exchange, and whose rows it sends to experts or gets back from them.
+  struct Exchange {
+    AllToAllOp op;
+    Operation *routing; ///< One that has the experts of tokens.
+    bool isDispatch;
+  };
   FailureOr<SymExpr> parse(StringRef option, StringRef text);
-  FailureOr<double> countCopies(AllToAllOp exchange, const SymBinding &known);
+  static std::optional<Exchange> find(AllToAllOp op);
+  FailureOr<double> countCopies(const Exchange &exchange,
+                                const SymBinding &known);
+  /// How experts are chosen, by how many there are and a token has: gradients
+  /// go where the forward pass has found.
+  std::map<std::pair<int64_t, int64_t>, ExpertChoice> choices;
 };
 } // namespace
 
@@ -68,21 +81,48 @@ template <typename OpTy> static OpTy findBefore(Operation *op) {
   return cast_or_null<OpTy>(op);
 }
 
+/// What goes to experts is what tokens are copied to, or, backward, the
+/// gradient of what is summed; what comes back is summed.
+std::optional<EncodeExperts::Exchange> EncodeExperts::find(AllToAllOp op) {
+  if (Operation *maker = op.getInput().getDefiningOp())
+    if (isa<DispatchOp, CombineGradOp>(maker))
+      return Exchange{op, maker, true};
+  for (OpOperand &use : op->getUses())
+    if (isa<CombineOp, DispatchGradOp>(use.getOwner()) &&
+        use.getOperandNumber() == 0)
+      return Exchange{op, use.getOwner(), false};
+  return std::nullopt;
+}
+
 /// Of the rows of a token the part that is sent, where neighbouring ranks get
 /// one together.
-FailureOr<double> EncodeExperts::countCopies(AllToAllOp exchange,
+FailureOr<double> EncodeExperts::countCopies(const Exchange &of,
                                              const SymBinding &known) {
-  auto dispatch = findBefore<DispatchOp>(exchange);
+  AllToAllOp exchange = of.op;
   MeshOp mesh = MeshOp::lookup(exchange->getParentOfType<func::FuncOp>());
-  if (!dispatch || !mesh)
-    return exchange.emitOpError("has no stg.dispatch before it that says how "
-                                "many experts a token has");
+  using Routed = std::pair<Value, Value>; // Rows, and the experts of tokens.
+  const Routed routed = llvm::TypeSwitch<Operation *, Routed>(of.routing)
+                            .Case([](DispatchOp op) {
+                              return Routed(op.getResult(), op.getIndices());
+                            })
+                            .Case([](CombineGradOp op) {
+                              return Routed(op.getDoutputs(), op.getIndices());
+                            })
+                            .Case([](CombineOp op) {
+                              return Routed(op.getOutputs(), op.getIndices());
+                            })
+                            .Case([](DispatchGradOp op) {
+                              return Routed(op.getDresult(), op.getIndices());
+                            });
+  auto getShape = [](Value value) {
+    return cast<SymTensorType>(value.getType()).getShape();
+  };
   auto get = [&](SymExpr expr) { return evaluate(expr, known); };
-  std::optional<int64_t> ranks = get(
-                             mesh.getMesh().getGroupSize(exchange.getAxes())),
-                         experts = get(dispatch.getType().getShape()[0]),
-                         chosen = get(
-                             dispatch.getIndices().getType().getShape().back());
+  std::optional<int64_t> ranks, experts, chosen;
+  if (mesh)
+    ranks = get(mesh.getMesh().getGroupSize(exchange.getAxes()));
+  experts = get(getShape(routed.first)[0]);
+  chosen = get(getShape(routed.second).back());
   if (!ranks || !experts || !chosen)
     return exchange.emitOpError("has sizes that are no numbers, so that it is "
                                 "not known to how many ranks a token is sent");
@@ -90,9 +130,11 @@ FailureOr<double> EncodeExperts::countCopies(AllToAllOp exchange,
     return exchange.emitOpError("has ")
            << *ranks << " ranks, which cannot get a token once for each "
            << once.getValue() << "; expected a divisor";
-  ExpertChoice choice{double(*chosen), double(*experts)};
-  auto router = findBefore<TopKOp>(dispatch);
-  if (router && router.getGroupsAttr()) {
+  auto [it, isNew] = choices.try_emplace(
+      {*experts, *chosen}, ExpertChoice{double(*chosen), double(*experts)});
+  ExpertChoice &choice = it->second;
+  auto router = findBefore<TopKOp>(of.routing);
+  if (isNew && router && router.getGroupsAttr()) {
     std::optional<int64_t> groups = get(router.getGroupsAttr()),
                            limit = get(router.getLimitAttr());
     if (groups && limit) {
@@ -151,19 +193,17 @@ void EncodeExperts::runOnOperation() {
       collectSymbolValues(getOperation(), config, *values);
   if (failed(known))
     return signalPassFailure();
-  SmallVector<std::pair<AllToAllOp, SymExpr>> exchanges;
+  choices.clear();
+  SmallVector<Exchange> exchanges;
   getOperation().walk([&](AllToAllOp op) {
-    if (getPhase(op) != Phase::Forward)
-      return;
-    bool isRead = llvm::any_of(op->getUses(), [](OpOperand &use) {
-      return isa<CombineOp>(use.getOwner()) && use.getOperandNumber() == 0;
-    });
-    bool isSent = op.getInput().getDefiningOp<DispatchOp>();
-    if ((isSent && (*dispatch || once)) || (isRead && (*combine || once)))
-      exchanges.emplace_back(op, isSent ? *dispatch : *combine);
+    std::optional<Exchange> exchange = find(op);
+    if (exchange && (once || (exchange->isDispatch ? *dispatch : *combine)))
+      exchanges.push_back(*exchange);
   });
-  for (auto [exchange, bytes] : exchanges) {
-    SymTensorType type = exchange.getType();
+  for (const Exchange &exchange : exchanges) {
+    SymExpr bytes = exchange.isDispatch ? *dispatch : *combine;
+    AllToAllOp op = exchange.op;
+    SymTensorType type = op.getType();
     if (!bytes)
       bytes = type.getShape().back() * type.getElementBytes();
     if (once) {
@@ -172,6 +212,6 @@ void EncodeExperts::runOnOperation() {
         return signalPassFailure();
       bytes = scaleBytes(bytes, *part);
     }
-    encode(exchange, bytes);
+    encode(op, bytes);
   }
 }
