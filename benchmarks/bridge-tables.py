@@ -53,6 +53,11 @@ RECIPES = [
     (r"\S.* DGX-H100", "megatron-experts-deepep"),
     (r"", "megatron-experts"),
 ]
+# With a forward beside a backward (moe_a2a_overlap, overlap_moe_expert_parallel_comm), read in the same places from
+# v0.3.0 on, all releases of repairs among them.
+OVERLAPPED = (r"Qwen3_235B_a22B DGX-(H100 26.0[246]|B300 26.02 )|Qwen3_30B_a3B DGX-H100 26.02 |"
+              r"GPT OSS 120B DGX-(GB200 26.0[468]|GB300 26.0[68])|DeepSeekV3 DGX-(B200 26.04.01|B300 26.06.01|GB[23]00 26.0[68])|"
+              r"Qwen3_\w+ DGX-(GB[23]00 26.0[68]|B300 26.06)")
 # Their recompute_modules, read in the same places: the first pattern that matches.
 MODULES = [
     (r"Nemotron_3_Nano DGX-H100 26.0[46]", "layernorm,core_attn,moe"),
@@ -159,6 +164,9 @@ def get_flags(row):
         flags += ["--recompute=selective", f"--recompute-modules={modules}"]
     if names := find_first(OFFLOADED, recipe):
         flags += ["--offload=activations", f"--offload-saved={names}"]
+    if ep > 1 and int(row["GBS"]) > dp * int(row["MBS"]):
+        overlapped = "true" if re.match(OVERLAPPED, recipe) else "false"
+        flags.append(f"--overlap-moe-expert-parallel-comm={overlapped}")
     preset = "megatron" if ep == 1 else find_first(RECIPES, recipe)
     return flags + [f"--preset={preset}"]
 

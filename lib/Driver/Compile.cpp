@@ -9,6 +9,7 @@
 #include "stg/Driver/Compile.h"
 #include "CompileDisaggregated.h"
 #include "CompileSteps.h"
+#include "SettleStrategy.h"
 #include "stg/Driver/DiagnosticForwarder.h"
 #include "stg/Driver/SymbolicCosts.h"
 #include "stg/InitAll.h"
@@ -221,11 +222,7 @@ LogicalResult stg::printSchedule(MLIRContext &context,
     return report(resolved.takeError(), printer);
   const Strategy &strategy = result.strategy.values;
   Expected<PipelineSchedule> schedule =
-      makeSchedule(strategy.schedule.text,
-                   {static_cast<unsigned>(strategy.pipelineRanks.number),
-                    static_cast<unsigned>(strategy.virtualStages),
-                    static_cast<unsigned>(strategy.microBatches),
-                    strategy.overlapMoeExpertParallelComm});
+      makeSchedule(strategy.schedule.text, getScheduleRequest(strategy));
   if (!schedule)
     return report(schedule.takeError(), printer);
   if (strategy.inference)

@@ -133,18 +133,11 @@ Error stg::checkTokens(const Model &model, const Resolved &resolved,
 /// micro-batches show it, which make a table of a moment; an error counts if
 /// the table of all of them has it, too.
 static Error checkSchedule(const Strategy &strategy) {
-  ScheduleRequest request;
-  request.devices = strategy.pipelineRanks.number;
-  request.virtualStagesPerDevice = strategy.virtualStages;
-  request.microBatches = strategy.microBatches;
-  request.pairs = strategy.overlapMoeExpertParallelComm;
+  ScheduleRequest request = getScheduleRequest(strategy);
   if (request.devices <= 1 && !request.pairs)
     return Error::success();
-  ScheduleRequest few = request;
-  few.microBatches = std::min<int64_t>(
-      strategy.microBatches,
-      3 * request.devices + strategy.microBatches % request.devices);
-  Expected<PipelineSchedule> probe = makeSchedule(strategy.schedule.text, few);
+  Expected<PipelineSchedule> probe =
+      makeSchedule(strategy.schedule.text, getScheduleProbe(strategy));
   if (probe)
     return Error::success();
   llvm::consumeError(probe.takeError());

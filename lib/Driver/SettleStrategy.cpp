@@ -71,6 +71,36 @@ static Error checkRankRange(const CompileRequest &request,
                    ", the number of ranks");
 }
 
+ScheduleRequest stg::getScheduleRequest(const Strategy &strategy) {
+  ScheduleRequest request;
+  request.devices = strategy.pipelineRanks.number;
+  request.virtualStagesPerDevice = strategy.virtualStages;
+  request.microBatches = strategy.microBatches;
+  request.pairs = strategy.overlapMoeExpertParallelComm;
+  return request;
+}
+
+ScheduleRequest stg::getScheduleProbe(const Strategy &strategy) {
+  ScheduleRequest few = getScheduleRequest(strategy);
+  few.microBatches = std::min<int64_t>(
+      few.microBatches, 3 * few.devices + few.microBatches % few.devices);
+  return few;
+}
+
+/// That a preset has a forward beside a backward is for schedules that can have
+/// that.
+static void dropPairs(StrategyInput &strategy) {
+  const Strategy &values = strategy.values;
+  if (!values.overlapMoeExpertParallelComm ||
+      strategy.isGiven(FieldId::overlapMoeExpertParallelComm))
+    return;
+  if (Error error = makeSchedule(values.schedule.text, getScheduleProbe(values))
+                        .takeError()) {
+    consumeError(std::move(error));
+    strategy.reset(FieldId::overlapMoeExpertParallelComm);
+  }
+}
+
 Expected<PresetPlan> stg::settleStrategy(const Preset &preset,
                                          const CompileRequest &request,
                                          ModuleOp module, SymbolValues &values,
@@ -111,5 +141,6 @@ Expected<PresetPlan> stg::settleStrategy(const Preset &preset,
   if (Error error = checkRankRange(request, *plan))
     return std::move(error);
   strategy.resolve();
+  dropPairs(strategy);
   return plan;
 }

@@ -11,6 +11,7 @@
 
 #include "SymbolValues.h"
 #include "stg/Presets/Preset.h"
+#include "stg/Schedule/PipelineSchedule.h"
 
 namespace stg {
 
@@ -21,6 +22,12 @@ llvm::Expected<PresetPlan> settleStrategy(const Preset &preset,
                                           mlir::ModuleOp module,
                                           SymbolValues &values,
                                           StrategyInput &strategy);
+
+/// What the schedule of a strategy is wanted for.
+ScheduleRequest getScheduleRequest(const Strategy &strategy);
+/// The same with few micro-batches, which make a table of a moment and show
+/// most of what is wrong with the schedule.
+ScheduleRequest getScheduleProbe(const Strategy &strategy);
 
 } // namespace stg
 

@@ -714,9 +714,7 @@ NodeTime NodeTimes::getCollective(const TraceProgram &program, uint32_t number,
       (execution->blockingCollectives && !isState && !feedsGradients);
   // Products hide what is sent of activations but exchanges, which they need as
   // a whole.
-  if (isExchange)
-    seconds *= 1 - execution->exchangeHidden;
-  else if (!isState && !time.isBlocking)
+  if (!isExchange && !isState && !time.isBlocking)
     seconds *= 1 - std::max(tensorHidden, feedsGradients ? gatherHidden : 0);
   // Hosts launch the kernels before it at their own pace.
   if (!isState && !feedsGradients)

@@ -212,7 +212,6 @@ static void readFields(Fields &fields, Execution &execution) {
   fields.optional("direct_exchange", execution.directExchange);
   fields.optional("forwarded_exchange", execution.forwardedExchange);
   fields.optional("exchange_cores", execution.exchangeCores);
-  fields.optional("exchange_hidden", execution.exchangeHidden);
   fields.optional("clamp_forward_bytes", execution.clampForwardBytes);
   fields.optional("clamp_backward_bytes", execution.clampBackwardBytes);
   fields.optional("row_bias_forward_bytes", execution.rowBiasForwardBytes);

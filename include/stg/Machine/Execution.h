@@ -91,8 +91,6 @@ struct Execution {
   bool forwardedExchange = false;
   /// Cores that such a kernel takes from kernels beside it.
   int64_t exchangeCores = 0;
-  /// Of an all-to-all, what is behind other kernels.
-  double exchangeHidden = 0;
   /// Bytes that limiting gate and up of a clamped unit moves for each of their
   /// elements, by kernels before the unit's own and behind its gradient's.
   double clampForwardBytes = 0, clampBackwardBytes = 0;
