@@ -122,6 +122,7 @@ struct AddAdapters : stg::impl::AddAdaptersBase<AddAdapters> {
 private:
   LogicalResult checkOptions();
   FailureOr<llvm::SetVector<unsigned>> chooseSites(ArrayRef<Site> sites);
+  LogicalResult reportMissing(StringRef target, ArrayRef<Site> sites);
 };
 } // namespace
 
@@ -358,6 +359,35 @@ LogicalResult AddAdapters::checkOptions() {
   return success();
 }
 
+constexpr llvm::StringLiteral kAllLinear = "all-linear";
+
+/// Says which projections there are.
+LogicalResult AddAdapters::reportMissing(StringRef target,
+                                         ArrayRef<Site> sites) {
+  InFlightDiagnostic diag =
+      getOperation().emitError("adapters have the target '") << target;
+  if (sites.empty())
+    return diag << "', but the model has no projection";
+  SmallVector<StringRef> known;
+  for (const Site &site : sites)
+    known.push_back(site.name);
+  llvm::sort(known, [&](StringRef lhs, StringRef rhs) {
+    return std::make_pair(target.edit_distance(lhs), lhs) <
+           std::make_pair(target.edit_distance(rhs), rhs);
+  });
+  known.erase(llvm::unique(known), known.end());
+  diag << "', but "
+       << (target == kAllLinear ? "no layer has a projection; outside of "
+                                  "layers there are "
+                                : "there is no projection of that name; "
+                                  "there are ");
+  constexpr size_t kMostNames = 12;
+  llvm::interleaveComma(ArrayRef(known).take_front(kMostNames), diag);
+  if (known.size() > kMostNames)
+    diag << " and " << known.size() - kMostNames << " others";
+  return diag;
+}
+
 /// The sites that the targets name. A name that nothing in the program has may
 /// be what others call it.
 FailureOr<llvm::SetVector<unsigned>>
@@ -378,7 +408,7 @@ AddAdapters::chooseSites(ArrayRef<Site> sites) {
     return isFound;
   };
   for (StringRef target : targets) {
-    if (target == "all-linear") {
+    if (target == kAllLinear) {
       // All in layers, joint ones part by part.
       for (auto [number, site] : llvm::enumerate(sites)) {
         bool isJoint = number + 1 < sites.size() && !site.part &&
@@ -386,6 +416,8 @@ AddAdapters::chooseSites(ArrayRef<Site> sites) {
         if (site.product->getParentOfType<RepeatOp>() && !isJoint)
           chosen.insert(number);
       }
+      if (chosen.empty())
+        return reportMissing(target, sites);
       continue;
     }
     FailureOr<bool> found = choose(target);
@@ -399,25 +431,8 @@ AddAdapters::chooseSites(ArrayRef<Site> sites) {
           return failure();
         isFound |= *other;
       }
-    if (isFound)
-      continue;
-    SmallVector<StringRef> known;
-    for (const Site &site : sites)
-      known.push_back(site.name);
-    llvm::sort(known, [&](StringRef lhs, StringRef rhs) {
-      return std::make_pair(target.edit_distance(lhs), lhs) <
-             std::make_pair(target.edit_distance(rhs), rhs);
-    });
-    known.erase(llvm::unique(known), known.end());
-    InFlightDiagnostic diag = getOperation().emitError("adapters have the "
-                                                       "target '")
-                              << target << "', but there is no projection of "
-                              << "that name; there are ";
-    constexpr size_t kMostNames = 12;
-    llvm::interleaveComma(ArrayRef(known).take_front(kMostNames), diag);
-    if (known.size() > kMostNames)
-      diag << " and " << known.size() - kMostNames << " others";
-    return diag;
+    if (!isFound)
+      return reportMissing(target, sites);
   }
   return chosen;
 }
