@@ -516,24 +516,26 @@ void ProgramTimes::beginTurn(LoopFrame &frame) {
 
 /// What is made ahead for a later turn waits for it. False if it waits for
 /// other classes.
-bool ProgramTimes::runAhead(LoopFrame &frame) {
+bool ProgramTimes::runAhead(const LoopFrame &frame) {
+  auto [target, node] = frame.nodes[frame.next];
+  if (!runNode(node))
+    return false;
+  for (auto [entry, pending] :
+       llvm::zip_equal(program.repeats[target].ahead, waiting[target]))
+    if (entry.node == node)
+      pending.push_back(
+          values[program.wiring[node].outputs.front().slot.index]);
+  return true;
+}
+
+/// Makes what was made ahead for a turn visible in it.
+void ProgramTimes::takeAhead(const LoopFrame &frame) {
   const Program::Repeat &repeat = *frame.repeat;
-  for (; frame.next < frame.nodes.size(); ++frame.next) {
-    auto [target, node] = frame.nodes[frame.next];
-    if (givesWay(node) || !runNode(node))
-      return false;
-    for (auto [entry, pending] :
-         llvm::zip_equal(program.repeats[target].ahead, waiting[target]))
-      if (entry.node == node)
-        pending.push_back(
-            values[program.wiring[node].outputs.front().slot.index]);
-  }
   for (auto [entry, pending] :
        llvm::zip_equal(repeat.ahead, waiting[getIndex(repeat)])) {
     setOutputs(entry.node, pending.front());
     pending.erase(pending.begin());
   }
-  return true;
 }
 
 void ProgramTimes::endTurn(LoopFrame &frame) {
@@ -602,8 +604,13 @@ bool ProgramTimes::goOn(LoopFrame &frame) {
     frame.place = LoopFrame::Ahead;
     [[fallthrough]];
   case LoopFrame::Ahead:
-    if (!runAhead(frame))
-      return pair && std::exchange(pair->hasSwitched, false);
+    for (; frame.next < frame.nodes.size(); ++frame.next) {
+      if (givesWay(frame.nodes[frame.next].second))
+        return true;
+      if (!runAhead(frame))
+        return false;
+    }
+    takeAhead(frame);
     frame.place = LoopFrame::Body;
     pushBody(repeat.body);
     return true;
@@ -917,7 +924,6 @@ bool ProgramTimes::givesWay(uint32_t node) {
   if (!pair || pair->isOtherOver || !pair->own.givesWay(program.nodes[node]))
     return false;
   switchStrand();
-  pair->hasSwitched = true;
   return true;
 }
 

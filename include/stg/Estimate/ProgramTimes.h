@@ -277,7 +277,6 @@ private:
     Program::Relay own, other;
     Frames otherFrames;
     bool isOtherOver = false;
-    bool hasSwitched = false; ///< Since a loop has looked.
   };
 
   std::pair<Ticks, uint8_t> getStart(uint32_t node, Ticks free,
@@ -299,7 +298,8 @@ private:
   void collectAheadFacts();
   void beginRepeat(const Program::Repeat &repeat);
   void beginTurn(LoopFrame &frame);
-  bool runAhead(LoopFrame &frame);
+  bool runAhead(const LoopFrame &frame);
+  void takeAhead(const LoopFrame &frame);
   void endTurn(LoopFrame &frame);
   std::optional<bool> isAlike(LoopFrame &frame);
   void endRepeat(const LoopFrame &frame);
