@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Compiles and validates all combinations of parallelism on 1 to 16 ranks of small models.
 
-Data, tensor (with and without sequence parallelism), context (each kind, balanced and in
-ranges), expert and pipeline parallelism (each schedule), ZeRO 0 to 3, recomputation. Each
-combination must compile, pass `stg-trace validate`, and execute in all ranks together as
-many operations in matrix products as one rank alone, in forward and in backward, but for
-the projections of replicated key/value heads. What is replayed is a phase of its own: with
-full recomputation it must equal the forward products of the layers, with selective those of
+Data, tensor (with and without sequence parallelism), context (each kind, balanced and
+in ranges), expert and pipeline parallelism (each schedule, with and without a forward
+beside a backward), ZeRO 0 to 3, recomputation. Each combination must compile, pass
+`stg-trace validate`, and execute in all ranks together as many operations in matrix
+products as one rank alone, in forward and in backward, but for the projections of
+replicated key/value heads. What is replayed is a phase of its own: with full
+recomputation it must equal the forward products of the layers, with selective those of
 attention. (Router products of a mixture of experts are executed by each tensor-parallel
 rank without sequence parallelism, so those are not combined.)
 
@@ -45,6 +46,9 @@ CONTEXTS = [
     (2, "all_gather", "none"), (2, "p2p", "none"), (2, "gather_p2p", "zigzag"), (2, "gather_p2p", "none"),
 ]
 
+# Schedules that can have a forward beside a backward.
+WITH_PAIRS = ("1f1b", "interleaved", "dualpipe-v")
+
 # Expert parallelism, and whether experts are whole.
 EXPERTS = [(1, False), (2, False), (1, True), (2, True), (4, True)]
 
@@ -69,12 +73,15 @@ def combinations():
             continue
         if schedule == "dualpipe-v" and 16 // dp // micro < 2 * pp:
             continue
-        yield model, (
+        flags = (
             f"--dp={dp} --ep={ep} --tp={tp} --cp={cp} --pp={pp} "
             f"--virtual-stages={v} --zero={zero} --recompute={recompute} --micro-batch={micro}"
             + (f" --cp-comm-type={kind} --cp-balance={balance}" if cp > 1 else "") + (f" --schedule={schedule}" if pp > 1 else "")
             + (" --sequence-parallel" if sp else "") + (" --etp=1" if whole else "")
-        ), recompute
+        )
+        yield model, flags, recompute
+        if ep > 1 and schedule in WITH_PAIRS and dp * micro < 16:
+            yield model, flags + " --overlap-moe-expert-parallel-comm", recompute
 
 
 def run(*command):
