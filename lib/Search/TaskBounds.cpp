@@ -489,8 +489,10 @@ Ticks TaskBounds::getTasks(const PointFacts &point,
       way = times.forward + (way - times.forward) / point.stages;
     return window = std::max<Ticks>(way, whole.kernels / point.stages);
   }
+  // Of two streams each is executed in order, whatever it is beside.
   if (schedule.hasPairs)
-    return window = count * whole.kernels / point.stages;
+    return window = count * std::max(whole.kernels, whole.collectives) /
+                    point.stages;
   if (point.stages == 1) {
     Ticks one = schedule.splitsBackward || point.virtualStages > 1
                     ? whole.kernels
