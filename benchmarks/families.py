@@ -930,6 +930,9 @@ def combinations():
                 same += [f"--cp={cp}", f"--cp-comm-type={kind if is_whole else 'a2a'}"]
         if pp > 1:
             flags += [f"--schedule={schedule}", f"--virtual-stages={v}", f"--micro-batch={BATCH // dp // 8 or 1}"]
+            # A forward beside a backward, in half of the cases that can have that.
+            if ep > 1 and schedule in ("1f1b", "interleaved", "dualpipe-v") and zero % 2:
+                flags.append("--overlap-moe-expert-parallel-comm")
         if adapters:
             # Which gradients nothing needs depends on what is replayed.
             flags.append("--lora=rank=4,targets=all-linear")
