@@ -28,6 +28,7 @@ struct StrategySettler::Settled {
   SymbolValues values;
   func::FuncOp program;
   bool dividesLayersByData = false;
+  bool mayHavePairs = false;
 };
 
 struct StrategySettler::Steps {
@@ -61,6 +62,7 @@ Expected<StrategyInput> StrategySettler::settle(const StrategyInput &strategy) {
   if (!preset)
     return preset.takeError();
   last = std::make_unique<Settled>();
+  last->mayHavePairs = settled.values.overlapMoeExpertParallelComm;
   last->preset = std::move(*preset);
   last->values = std::move(*values);
   last->program = getProgram(*model.module);
@@ -133,6 +135,10 @@ std::optional<int64_t> StrategySettler::countLayers() const {
 
 bool StrategySettler::dividesLayersByData() const {
   return last && last->dividesLayersByData;
+}
+
+bool StrategySettler::mayHavePairs() const {
+  return last && last->mayHavePairs;
 }
 
 bool StrategySettler::hasDegree(StringRef name) const {

@@ -65,6 +65,7 @@ private:
     int64_t share = 1; ///< Sequences of a rank that divides the batch.
     /// Ranks of data parallelism where they divide layers; else 0.
     int64_t dataInLayers = 0;
+    bool mayHavePairs = false;
     uint32_t job = 0;
   };
 
@@ -557,6 +558,7 @@ void SpaceBuilder::settleMesh() {
   state.job = findJob(facts);
   if (settler.dividesLayersByData())
     state.dataInLayers = facts.dp.number;
+  state.mayHavePairs = settler.mayHavePairs() && !facts.ep.isOne();
   giveFixed(/*ofMesh=*/false, state.strategy);
   Strategy &values = state.strategy.values;
   if (!fixed.isGiven(FieldId::schedule))
@@ -794,7 +796,10 @@ void SpaceBuilder::addPoint(State &state) {
                         values.gradientReduction != GradientReduction::Flat;
   facts.listsLayers = !values.layersPerStage.empty();
   facts.isDecode = strategy.getMode() == Mode::Decode;
-  facts.hasPairs = values.overlapMoeExpertParallelComm;
+  // That of a preset is settled again for each schedule.
+  facts.hasPairs = strategy.isGiven(FieldId::overlapMoeExpertParallelComm)
+                       ? values.overlapMoeExpertParallelComm
+                       : state.mayHavePairs;
   if (values.training) {
     if (facts.reducesInside)
       facts.inside = findInside(state, facts.shape, /*isSplit=*/false);

@@ -49,6 +49,9 @@ public:
   /// True if ranks of data parallelism divide more than sequences, such as
   /// feed-forward layers: without them there are other kernels.
   bool dividesLayersByData() const;
+  /// True if the strategy or its preset has a forward beside a backward, where
+  /// the schedule can have that.
+  bool mayHavePairs() const;
   /// True if the preset has a degree, or an option, of that name.
   bool hasDegree(llvm::StringRef name) const;
   bool hasOption(llvm::StringRef name) const;

@@ -91,7 +91,8 @@ fields = [field for field in rows[0] if field not in
            "at_least_seconds", "at_least_bytes", "interval_seconds", "at_least_interval_seconds")]
 sample = [rows[i * (len(rows) - 1) // (MOST - 1)] for i in range(MOST)]
 for row in sample:
-    given = [f"--{field}={row[field]}" for field in fields if row[field]]
+    given = [f"--{field}={value}" for field in fields if row[field]
+             for value in (row[field].split(",") if field == "set" else [row[field]])]
     report = json.loads(run("stg-estimate", *model, *machine, *given, "--json"))
     assert f"{report['step_seconds']:.12f}" == row["step_seconds"], (given, report, row)
     assert report["memory"]["needed_bytes"] == int(float(row["memory_bytes"])), (given, report, row)
