@@ -183,7 +183,7 @@ private:
                             int64_t count);
   void enqueue(uint32_t index);
   void recordTask(ClassRun &run, uint32_t step, uint32_t turn, Ticks start,
-                  uint32_t firstEvent);
+                  uint32_t firstEvent, bool isBeside = false);
   void awaitMessages(ClassRun &run);
   void recordArrivals(ClassRun &run);
   double getFixed() const;

@@ -29,12 +29,14 @@ void StepSimulation::closeTask(ClassRun &run) {
 }
 
 void StepSimulation::recordTask(ClassRun &run, uint32_t step, uint32_t turn,
-                                Ticks start, uint32_t firstEvent) {
+                                Ticks start, uint32_t firstEvent,
+                                bool isBeside) {
   if (!recording)
     return;
   Ticks end = run.times->getClock().compute;
   run.times->getRecording()->add({RecordedEvent::Task, 0, step, turn,
-                                  firstEvent, kNone, start, start, end});
+                                  firstEvent, kNone, start, start, end,
+                                  isBeside});
 }
 
 /// Steps of one phase that stand in a row are one task.
@@ -140,7 +142,8 @@ bool StepSimulation::runEntry(ClassRun &run,
     Program::Step step =
         run.source->program.bodies[schedule.body].steps[entry.step];
     if (step.kind == Program::Step::Call)
-      recordTask(run, entry.step, entry.turn, run.stepStart, run.stepEvent);
+      recordTask(run, entry.step, entry.turn, run.stepStart, run.stepEvent,
+                 entry.isBeside);
     for (ScheduledSlots::Use use : run.slots->sets[entry.step])
       run.lanes[use.lane][entry.turn] = run.times->getValue(use.slot);
   }

@@ -96,7 +96,8 @@ std::string stg::describePart(const CriticalPath::Part &part,
 
 namespace {
 /// Numbers of threads; streams of communication follow the last.
-constexpr int64_t kTasks = 1, kWaits = 2, kCompute = 7, kStreams = 20;
+constexpr int64_t kTasks = 1, kWaits = 2, kBeside = 3, kCompute = 7,
+                  kStreams = 20;
 
 class RankWriter {
 public:
@@ -195,6 +196,8 @@ void RankWriter::nameThreads() {
                     rank);
   trace.nameThread(rank, kTasks, "tasks and layers");
   trace.nameThread(rank, kWaits, "waits");
+  if (program.hasPairs())
+    trace.nameThread(rank, kBeside, "tasks and layers beside them");
   trace.nameThread(rank, kCompute, "stream 7 compute");
   for (auto [i, name] : enumerate(streams))
     trace.nameThread(rank, kStreams + i,
@@ -235,8 +238,8 @@ void RankWriter::writeTasks() {
                            ? getTaskName(event)
                            : getName(event, program, timeline.step.groups);
     if (!name.empty() && event.end > event.start)
-      trace.addSpan(rank, kTasks, "user_annotation", name, event.start,
-                    event.end, [](json::OStream &) {});
+      trace.addSpan(rank, event.isBeside ? kBeside : kTasks, "user_annotation",
+                    name, event.start, event.end, [](json::OStream &) {});
   }
 }
 

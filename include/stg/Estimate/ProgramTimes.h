@@ -277,6 +277,7 @@ private:
     Program::Relay own, other;
     Frames otherFrames;
     bool isOtherOver = false;
+    bool isSecond = false; ///< `frames` are those of the second call.
   };
 
   std::pair<Ticks, uint8_t> getStart(uint32_t node, Ticks free,
@@ -343,7 +344,7 @@ private:
               Ticks start, Ticks end, uint32_t link = trace::kNone) {
     if (recording)
       recording->add({kind, group, index, 0, link, trace::kNone, clock.compute,
-                      start, end});
+                      start, end, pair && pair->isSecond});
   }
   uint32_t getNumEvents() const { return recording ? recording->size() : 0; }
 

@@ -51,6 +51,7 @@ struct RecordedEvent {
   uint32_t peer = trace::kNone; ///< Of a message, the other class.
   Ticks issue = 0;              ///< When the compute stream was at this place.
   Ticks start = 0, end = 0;
+  bool isBeside = false; ///< Of the second one of two tasks side by side.
 
   bool isNode() const { return kind <= Transfer; }
   bool isCommunication() const {
