@@ -846,9 +846,12 @@ ProgramTimes::makeEffect(const Mark &mark,
                          ArrayRef<const Program::Call *> calls) {
   const auto [start, before, firstEvent] = mark;
   finishTask(start, before);
-  for (const Program::Call *call : calls)
+  for (auto [number, call] : llvm::enumerate(calls)) {
     record(RecordedEvent::Body, getIndex(*call), 0, start, clock.compute,
            firstEvent);
+    if (recording)
+      recording->events.back().isBeside = number > 0;
+  }
   Effect effect;
   effect.start = start;
   effect.firstEvent = firstEvent;
@@ -891,7 +894,9 @@ void ProgramTimes::beginPair(const Program::Schedule &schedule) {
   pair->schedule = &schedule;
   pair->mark = getMark();
   // No body has that number.
-  pair->key = {-1, static_cast<Ticks>(schedule.switchAxes)};
+  pair->key = {-1, schedule.switchAxes
+                       ? static_cast<Ticks>(*schedule.switchAxes + 1)
+                       : 0};
 }
 
 void ProgramTimes::addToPair(Program::Step step) {
@@ -930,6 +935,7 @@ bool ProgramTimes::givesWay(uint32_t node) {
 void ProgramTimes::switchStrand() {
   std::swap(frames, pair->otherFrames);
   std::swap(pair->own, pair->other);
+  pair->isSecond = !pair->isSecond;
 }
 
 /// One of two calls has been executed.

@@ -240,6 +240,13 @@ TEST(PipelineSchedule, BubbleOfPairs) {
                             times),
                   (p - 1) * getSum(times));
     });
+  // A device waits for the messages of both.
+  for (unsigned p : {1, 2, 3, 4, 5, 8})
+    for (unsigned m : {2 * p, 2 * p + 1, 3 * p, 4 * p + 1})
+      if (m > 2)
+        EXPECT_EQ(getBubble(make("dualpipe-v", p, m, 2, /*pairs=*/true), {}),
+                  2 * (p - 1))
+            << "p = " << p << ", m = " << m;
 }
 
 TEST(PipelineSchedule, BubbleOfZBH1) {
@@ -330,12 +337,30 @@ TEST(PipelineSchedule, ActivationsInFlight) {
 
 TEST(PipelineSchedule, ActivationsInFlightOfPairs) {
   // One forward more before the first backward.
-  EXPECT_EQ(run(make("1f1b", 4, 8, 1, /*pairs=*/true), {}).peakInFlight,
-            Counts({8, 6, 4, 2}));
-  EXPECT_EQ(run(make("interleaved", 4, 8, 2, /*pairs=*/true), {}).peakInFlight,
-            Counts({12, 10, 8, 6}));
-  EXPECT_EQ(run(make("dualpipe-v", 4, 8, 2, /*pairs=*/true), {}).peakInFlight,
-            run(make("dualpipe-v", 4, 8, 2), {}).peakInFlight);
+  forEachSize([](unsigned p, unsigned m) {
+    if (m < 2 * p)
+      return;
+    Counts oneByOne;
+    for (unsigned i = 0; i < p; ++i)
+      oneByOne.push_back(std::min(m, 2 * (p - i)));
+    EXPECT_EQ(run(make("1f1b", p, m, 1, /*pairs=*/true), {}).peakInFlight,
+              oneByOne);
+    for (unsigned v : {2, 3, 4}) {
+      Counts interleaved;
+      for (unsigned i = 0; i < p; ++i)
+        interleaved.push_back(
+            std::min(m * v, 2 * (p - i - 1) + (v - 1) * p + 2));
+      EXPECT_EQ(
+          run(make("interleaved", p, m, v, /*pairs=*/true), {}).peakInFlight,
+          interleaved)
+          << "p = " << p << ", m = " << m << ", v = " << v;
+    }
+    if (m > 2)
+      EXPECT_EQ(
+          run(make("dualpipe-v", p, m, 2, /*pairs=*/true), {}).peakInFlight,
+          Counts(p, 2 * p + 1))
+          << "p = " << p << ", m = " << m;
+  });
 }
 
 TEST(PipelineSchedule, PairsBeginTogether) {

@@ -949,8 +949,8 @@ LogicalResult ScheduleCompiler::finish(uint32_t outer) {
       {schedule.getName(), static_cast<uint32_t>(schedule.getCount()), body,
        std::move(lanes), stg::ExecutionOrder::compress(order),
        schedule.getSwitchAxes()
-           ? getMask(graph.space, *schedule.getSwitchAxes())
-           : 0});
+           ? std::optional(getMask(graph.space, *schedule.getSwitchAxes()))
+           : std::nullopt});
   return graph.checkLimits(schedule, outer);
 }
 

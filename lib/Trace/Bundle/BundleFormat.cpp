@@ -219,7 +219,7 @@ void Encoder::putSchedule(const TraceProgram::Schedule &schedule) {
     });
   });
   if (format >= kWithPairs)
-    putUint(schedule.switchAxes);
+    putUint(schedule.switchAxes ? *schedule.switchAxes + 1 : 0);
 }
 
 void Encoder::putChannel(const Channel &channel) {
@@ -843,7 +843,8 @@ TraceProgram::Schedule ProgramDecoder::getSchedule() {
     in.getList([&] { run.items.push_back(getItem()); });
   });
   if (format >= kWithPairs)
-    schedule.switchAxes = in.getUint(kAxesOfMask);
+    if (uint64_t axes = in.getUint(kAxesOfMask + 1))
+      schedule.switchAxes = axes - 1;
   return schedule;
 }
 

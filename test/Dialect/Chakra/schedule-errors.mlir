@@ -282,3 +282,43 @@ chakra.graph @node mesh = #sym.mesh<> {
     chakra.comp "g"(%x) ops(1) bytes(1) : (!x) -> ()
   }
 }
+
+// -----
+
+!x = !chakra.tensor<64, input>
+!g = !chakra.tensor<64, gradient>
+chakra.graph @one_total mesh = #sym.mesh<> {
+  %a = chakra.state "a" : !x
+  chakra.func @first(%x : !x) -> !g {
+    %g = chakra.comp "g"(%x) ops(1) bytes(1) : (!x) -> !g
+    chakra.return %g : !g
+  }
+  chakra.func @next(%x : !x, %t : !g) -> !g {
+    %g = chakra.comp "g"(%x, %t) ops(1) bytes(1) : (!x, !g) -> !g
+    chakra.return %g : !g
+  }
+  chakra.func @last(%x : !x, %t : !g) -> !g {
+    %g = chakra.comp "g"(%x, %t) ops(1) bytes(1) : (!x, !g) -> !g
+    chakra.return %g : !g
+  }
+  // expected-error @+1 {{'chakra.schedule' op adds to total 0 twice side by side}}
+  %g = chakra.schedule "mb" * 3 inputs(%a, %a, %a : !x, !x, !x) order <[0 at 0, 0 at 1 | 0 at 2]> -> !g {
+  ^bb0(%x: !x):
+    chakra.turn_call to 0 first @first next @next last @last(%x) : (!x) -> ()
+  }
+}
+
+// -----
+
+!x = !chakra.tensor<64, input>
+chakra.graph @no_such_axis mesh = #sym.mesh<ep = 2> {
+  %a = chakra.state "a" : !x
+  chakra.func @f(%x : !x) {
+    chakra.comp "f"(%x) ops(1) bytes(1) : (!x) -> ()
+  }
+  // expected-error @+1 {{'chakra.schedule' op switches at axis "tp", which the mesh does not have}}
+  chakra.schedule "mb" * 2 inputs(%a, %a : !x, !x) order <[0 at 0, 0 at 1]> switching at ["tp"] {
+  ^bb0(%x: !x):
+    chakra.call @f(%x) scope "" : (!x) -> ()
+  }
+}

@@ -11,7 +11,7 @@
 // SELECT-NOT: func.func private @unused
 // SELECT:     func.func @f
 
-stg.mesh @ranks <pp = 2 : pipeline>
+stg.mesh @ranks <pp = 2 : pipeline, ep = 2 : expert, edp = 2 : data>
 
 !x = !stg.tensor<[8], bf16>
 

@@ -382,3 +382,86 @@ func.func @large(%a: !x, %b: !x) {
   }
   return
 }
+
+// -----
+
+!x = !stg.tensor<[8], bf16>
+func.func private @f(!x) -> !x
+func.func @negative(%a: !x, %b: !x) {
+  // expected-error @+1 {{expects the number of an op of 31 bits}}
+  stg.schedule "mb" * 2 inputs(%a, %b : !x, !x) order <[0 at 0 | -1 at 1]> {
+  ^bb0(%x: !x):
+    %y = func.call @f(%x) : (!x) -> !x
+  }
+  return
+}
+
+// -----
+
+!x = !stg.tensor<[8], bf16>
+func.func private @first(!x) -> !x
+func.func private @next(!x, !x) -> !x
+func.func private @last(!x, !x) -> !x
+func.func @one_total(%a: !x, %b: !x, %c: !x) -> !x {
+  // expected-error @+1 {{'stg.schedule' op adds to total 0 twice side by side}}
+  %g = stg.schedule "mb" * 3 inputs(%a, %b, %c : !x, !x, !x) order <[0 at 0 | 0 at 1, 0 at 2]> -> !x {
+  ^bb0(%x: !x):
+    stg.turn_call to 0 first @first next @next last @last(%x) : (!x) -> ()
+  }
+  return %g : !x
+}
+
+// -----
+
+stg.mesh @ranks <ep = 2 : expert>
+!x = !stg.tensor<[8], bf16>
+func.func private @f(!x) -> !x
+func.func @no_such_axis(%a: !x, %b: !x) {
+  // expected-error @+1 {{'stg.schedule' op switches at axis "tp", which the mesh does not have}}
+  stg.schedule "mb" * 2 inputs(%a, %b : !x, !x) order <[0 at 0 | 0 at 1]> switching at ["ep", "tp"] {
+  ^bb0(%x: !x):
+    %y = func.call @f(%x) : (!x) -> !x
+  }
+  return
+}
+
+// -----
+
+!x = !stg.tensor<[8], bf16>
+func.func private @f(!x) -> !x
+func.func @no_mesh(%a: !x, %b: !x) {
+  // expected-error @+1 {{'stg.schedule' op switches at axes, but there is no mesh}}
+  stg.schedule "mb" * 2 inputs(%a, %b : !x, !x) order <[0 at 0 | 0 at 1]> switching at ["ep"] {
+  ^bb0(%x: !x):
+    %y = func.call @f(%x) : (!x) -> !x
+  }
+  return
+}
+
+// -----
+
+stg.mesh @ranks <ep = 2 : expert>
+!x = !stg.tensor<[8], bf16>
+func.func private @f(!x) -> !x
+func.func @twice(%a: !x, %b: !x) {
+  // expected-error @+1 {{'stg.schedule' op switches at axis "ep" twice}}
+  stg.schedule "mb" * 2 inputs(%a, %b : !x, !x) order <[0 at 0 | 0 at 1]> switching at ["ep", "ep"] {
+  ^bb0(%x: !x):
+    %y = func.call @f(%x) : (!x) -> !x
+  }
+  return
+}
+
+// -----
+
+stg.mesh @ranks <ep = 2 : expert>
+!x = !stg.tensor<[8], bf16>
+func.func private @f(!x) -> !x
+func.func @no_axes(%a: !x, %b: !x) {
+  // expected-error @+1 {{'stg.schedule' op switches at no axes; leave them out to switch behind all collectives}}
+  stg.schedule "mb" * 2 inputs(%a, %b : !x, !x) order <[0 at 0 | 0 at 1]> switching at [] {
+  ^bb0(%x: !x):
+    %y = func.call @f(%x) : (!x) -> !x
+  }
+  return
+}

@@ -1,12 +1,12 @@
 // Calls side by side are executed by turns: the first one begins, and each goes on up to its
-// next compute node behind a collective over no other axes than those that are named. What
-// is left of the longer one comes behind the shorter one.
+// next compute node behind an all-to-all over just the axes that are named. What is left of
+// the longer one comes behind the shorter one.
 //
 // RUN: rm -rf %t
 // RUN: stg-translate --chakra-to-traces --trace-dir=%t/a %s | FileCheck %s --check-prefix=OUT
 // RUN: stg-trace validate %t/a
 // RUN: %python %S/decode.py %t/a/workload.0.et | FileCheck %s
-// OUT: 4 of 4 ranks, 1 class, {{[0-9]+}} communication groups, 104 nodes on all ranks
+// OUT: 4 of 4 ranks, 1 class, {{[0-9]+}} communication groups, 128 nodes on all ranks
 //
 // So does a bundle of it.
 // RUN: stg-translate --chakra-to-traces --trace-bundle --trace-dir=%t/c %s
@@ -18,30 +18,36 @@
 //
 // CHECK: node 0 COMP mb0.a/COMP_NODE
 // CHECK: node 1 COMM_COLL mb0.tensor/COMM_COLL_NODE
-// CHECK: node 2 COMP mb0.c/COMP_NODE
-// CHECK: node 3 COMM_COLL mb0.send/COMM_COLL_NODE
-// CHECK: node 4 COMM_COLL mb0.more/COMM_COLL_NODE
-// CHECK: node 5 COMP mb0.f/COMP_NODE
-// CHECK: node 6 COMM_COLL mb0.layers.0.back/COMM_COLL_NODE
-// CHECK: node 7 COMP mb1.a/COMP_NODE
-// CHECK: node 8 COMM_COLL mb1.tensor/COMM_COLL_NODE
-// CHECK: node 9 COMP mb1.c/COMP_NODE
-// CHECK: node 10 COMM_COLL mb1.send/COMM_COLL_NODE
-// CHECK: node 11 COMM_COLL mb1.more/COMM_COLL_NODE
-// CHECK: node 12 COMP mb0.layers.0.m/COMP_NODE
-// CHECK: node 13 COMM_COLL mb0.layers.1.back/COMM_COLL_NODE
-// CHECK: node 14 COMP mb1.f/COMP_NODE
-// CHECK: node 15 COMP mb0.layers.1.m/COMP_NODE
-// CHECK: node 16 COMP mb0.g/COMP_NODE
-// CHECK: node 17 COMP mb1.g/COMP_NODE
-// CHECK: node 18 COMP mb2.a/COMP_NODE
-// CHECK: node 19 COMM_COLL mb2.tensor/COMM_COLL_NODE
-// CHECK: node 20 COMP mb2.c/COMP_NODE
-// CHECK: node 21 COMM_COLL mb2.send/COMM_COLL_NODE
-// CHECK: node 22 COMM_COLL mb2.more/COMM_COLL_NODE
-// CHECK: node 23 COMP mb2.f/COMP_NODE
-// CHECK: node 24 COMP mb2.g/COMP_NODE
-// CHECK: node 25 COMP adam/COMP_NODE
+// CHECK: node 2 COMM_COLL mb0.same/COMM_COLL_NODE
+// CHECK: node 3 COMM_COLL mb0.wide/COMM_COLL_NODE
+// CHECK: node 4 COMP mb0.c/COMP_NODE
+// CHECK: node 5 COMM_COLL mb0.send/COMM_COLL_NODE
+// CHECK: node 6 COMM_COLL mb0.more/COMM_COLL_NODE
+// CHECK: node 7 COMP mb0.f/COMP_NODE
+// CHECK: node 8 COMM_COLL mb0.layers.0.back/COMM_COLL_NODE
+// CHECK: node 9 COMP mb1.a/COMP_NODE
+// CHECK: node 10 COMM_COLL mb1.tensor/COMM_COLL_NODE
+// CHECK: node 11 COMM_COLL mb1.same/COMM_COLL_NODE
+// CHECK: node 12 COMM_COLL mb1.wide/COMM_COLL_NODE
+// CHECK: node 13 COMP mb1.c/COMP_NODE
+// CHECK: node 14 COMM_COLL mb1.send/COMM_COLL_NODE
+// CHECK: node 15 COMM_COLL mb1.more/COMM_COLL_NODE
+// CHECK: node 16 COMP mb0.layers.0.m/COMP_NODE
+// CHECK: node 17 COMM_COLL mb0.layers.1.back/COMM_COLL_NODE
+// CHECK: node 18 COMP mb1.f/COMP_NODE
+// CHECK: node 19 COMP mb0.layers.1.m/COMP_NODE
+// CHECK: node 20 COMP mb0.g/COMP_NODE
+// CHECK: node 21 COMP mb1.g/COMP_NODE
+// CHECK: node 22 COMP mb2.a/COMP_NODE
+// CHECK: node 23 COMM_COLL mb2.tensor/COMM_COLL_NODE
+// CHECK: node 24 COMM_COLL mb2.same/COMM_COLL_NODE
+// CHECK: node 25 COMM_COLL mb2.wide/COMM_COLL_NODE
+// CHECK: node 26 COMP mb2.c/COMP_NODE
+// CHECK: node 27 COMM_COLL mb2.send/COMM_COLL_NODE
+// CHECK: node 28 COMM_COLL mb2.more/COMM_COLL_NODE
+// CHECK: node 29 COMP mb2.f/COMP_NODE
+// CHECK: node 30 COMP mb2.g/COMP_NODE
+// CHECK: node 31 COMP adam/COMP_NODE
 // CHECK-NOT: {{^}}node
 
 !x = !chakra.tensor<4096, activation>
@@ -57,7 +63,9 @@ chakra.graph @all mesh = #sym.mesh<ep = 2, tp = 2> {
   chakra.func @fwd(%x : !i) -> !x {
     %a = chakra.comp "a"(%x, %w) ops(1000) bytes(10000) phase "fwd" : (!i, !w) -> !x
     %b = chakra.coll all_reduce "tensor"(%a) over ["tp"] phase "fwd" : (!x) -> !x
-    %c = chakra.comp "c"(%b) ops(1000) bytes(10000) phase "fwd" : (!x) -> !x
+    %s = chakra.coll all_reduce "same"(%b) over ["ep"] phase "fwd" : (!x) -> !x
+    %v = chakra.coll all_to_all "wide"(%s) over ["ep", "tp"] phase "fwd" : (!x) -> !x
+    %c = chakra.comp "c"(%v) ops(1000) bytes(10000) phase "fwd" : (!x) -> !x
     %d = chakra.coll all_to_all "send"(%c) over ["ep"] phase "fwd" : (!x) -> !x
     %e = chakra.coll all_to_all "more"(%b) over ["ep"] phase "fwd" : (!x) -> !x
     %f = chakra.comp "f"(%d, %e) ops(1000) bytes(10000) phase "fwd" : (!x, !x) -> !x

@@ -270,11 +270,17 @@ public:
     std::vector<Lane> lanes;
     ExecutionOrder order;
     /// Steps side by side are executed by turns, which change behind
-    /// collectives over no axes but these; 0: behind all collectives.
-    AxisMask switchAxes = 0;
+    /// exchanges over just these axes; nullopt: behind all collectives.
+    std::optional<AxisMask> switchAxes;
+
+    bool switchesBehind(const NodeTemplate &node) const {
+      return node.isColl() &&
+             (!switchAxes || (node.collective == CollectiveType::AllToAll &&
+                              node.axes == *switchAxes));
+    }
   };
-  /// One of two bodies that are executed by turns: behind a collective it goes
-  /// on until its next kernel.
+  /// One of two bodies that are executed by turns: behind a collective at which
+  /// they change it goes on until its next kernel.
   class Relay {
   public:
     /// True, once, if the other one goes on before that node. Not to be asked
@@ -284,9 +290,7 @@ public:
     }
     void note(const Schedule &schedule, const NodeTemplate &node) {
       isDue &= !node.isComp();
-      isDue |=
-          node.isColl() && (schedule.switchAxes == 0 ||
-                            !(node.axes & kAxesOfMask & ~schedule.switchAxes));
+      isDue |= schedule.switchesBehind(node);
     }
 
   private:

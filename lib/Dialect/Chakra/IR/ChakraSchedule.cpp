@@ -31,44 +31,23 @@ LogicalResult ScheduleOp::verifyRegions() {
   return stg::detail::verifyOrder(*this, getOrder(), getCount(), body); // C4
 }
 
-/// Adds the functions that a call executes, also within others.
-static void collectCallees(Operation *from, FlatSymbolRefAttr name,
-                           SymbolTableCollection &symbolTable,
-                           DenseSet<Attribute> &callees) {
-  if (!callees.insert(name).second)
-    return;
-  if (auto callee = symbolTable.lookupNearestSymbolFrom<FuncOp>(from, name))
-    callee.walk([&](CallOp call) {
-      collectCallees(from, call.getCalleeAttr(), symbolTable, callees);
-    });
-}
-
 /// A function has one place in which it is executed at a time.
-static LogicalResult verifyPairs(ScheduleOp schedule,
-                                 SymbolTableCollection &symbolTable) { // C8
+static LogicalResult verifyPairs(ScheduleOp schedule) { // C8
   if (!schedule.getOrder().getOrder().hasPairs())
     return success();
   using Execution = stg::detail::Execution<TurnCallOp>;
-  auto collect = [&](Execution &execution) {
-    DenseSet<Attribute> callees;
-    auto call = dyn_cast<CallOp>(execution.op);
-    if (call || execution.adder)
-      collectCallees(schedule->getParentOp(),
-                     call ? call.getCalleeAttr() : execution.getCallee(),
-                     symbolTable, callees);
-    return callees;
-  };
-  std::optional<Execution> before;
+  FlatSymbolRefAttr before;
   return stg::detail::walkSchedule<TurnCallOp>(
       schedule, [&](Execution &execution) -> LogicalResult {
-        if (execution.isBeside) {
-          DenseSet<Attribute> first = collect(*before);
-          for (Attribute name : collect(execution))
-            if (first.contains(name))
-              return schedule.emitOpError("executes ")
-                     << name << " side by side with itself";
-        }
-        before = execution;
+        FlatSymbolRefAttr callee;
+        if (auto call = dyn_cast<CallOp>(execution.op))
+          callee = call.getCalleeAttr();
+        else if (execution.adder)
+          callee = execution.getCallee();
+        if (execution.isBeside && callee == before)
+          return schedule.emitOpError("executes ")
+                 << callee << " side by side with itself";
+        before = callee;
         return success();
       });
 }
@@ -87,7 +66,11 @@ ScheduleOp::verifySymbolUses(SymbolTableCollection &symbolTable) { // C5
   if (failed(stg::detail::verifyTotals<TurnCallOp>(
           *this, getCallee, stg::chakra::detail::haveSameSize)))
     return failure();
-  return verifyPairs(*this, symbolTable);
+  if (failed(stg::detail::verifySwitchAxes( // C9
+          *this, getSwitchAxesAttr(),
+          (*this)->getParentOfType<GraphOp>().getMesh())))
+    return failure();
+  return verifyPairs(*this);
 }
 
 LogicalResult TurnCallOp::verify() { // C2

@@ -42,6 +42,10 @@ LogicalResult ScheduleOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   if (failed(stg::detail::verifyTotals<TurnCallOp>(*this, getCallee,
                                                    std::equal_to<Type>())))
     return failure();
+  MeshOp mesh = MeshOp::lookup(*this, symbolTable);
+  if (failed(stg::detail::verifySwitchAxes( // schedule_c7
+          *this, getSwitchAxesAttr(), mesh ? mesh.getMesh() : MeshAttr())))
+    return failure();
   return stg::detail::verifyDeclaredSymbols(*this, symbolTable);
 }
 

@@ -144,6 +144,26 @@ LogicalResult stg::detail::verifyOrder(Operation *schedule, OrderAttr order,
   return OrderVerifier(schedule, order.getOrder(), count, body).verify();
 }
 
+LogicalResult stg::detail::verifySwitchAxes(Operation *schedule, ArrayAttr axes,
+                                            MeshAttr mesh) {
+  if (!axes)
+    return success();
+  if (axes.empty())
+    return schedule->emitOpError("switches at no axes; leave them out to "
+                                 "switch behind all collectives");
+  if (!mesh)
+    return schedule->emitOpError("switches at axes, but there is no mesh");
+  llvm::SmallDenseSet<Attribute, 4> seen;
+  for (auto axis : axes.getAsRange<StringAttr>()) {
+    if (!mesh.getAxisIndex(axis))
+      return schedule->emitOpError("switches at axis ")
+             << axis << ", which the mesh does not have";
+    if (!seen.insert(axis).second)
+      return schedule->emitOpError("switches at axis ") << axis << " twice";
+  }
+  return success();
+}
+
 LogicalResult stg::detail::verifyStride(Operation *message, int64_t channel,
                                         IntegerAttr stride,
                                         std::optional<uint64_t> turns) {

@@ -219,7 +219,7 @@ static ParseResult parseItem(AsmParser &parser, int64_t times,
     if (parser.parseInteger(op) || parser.parseKeyword("at") ||
         parser.parseInteger(turn))
       return failure();
-    if (op >= ExecutionOrder::kBeside)
+    if (op < 0 || op >= ExecutionOrder::kBeside)
       return parser.emitError(loc, "expects the number of an op of 31 bits");
     if (succeeded(parser.parseOptionalKeyword("by")) &&
         parser.parseInteger(stride))

@@ -535,7 +535,7 @@ def Chakra_ScheduleOp : Chakra_Op<"schedule", [NoTerminator, SingleBlock,
     `step.17.mb3.`.
 
     Calls side by side are executed by turns, each until a compute node of its comes behind
-    a collective over no other axes than `switch_axes`, or over any if there are none.
+    an all-to-all over just `switch_axes`, or behind any collective if there are none.
 
     ```mlir
     %g = chakra.schedule "mb" * 4 inputs(%x0, %x1, %x2, %x3 : !T, !T, !T, !T)
@@ -553,7 +553,8 @@ def Chakra_ScheduleOp : Chakra_Op<"schedule", [NoTerminator, SingleBlock,
     reads; (C5) the results are what is added up, in the order of the numbers of totals; (C6)
     the name is not empty and has no control characters, commas or equals signs; (C7) a
     repeat around it has an index, so that its iterations are steps; (C8) what is side by
-    side are calls in different turns, of functions that have none in common.
+    side are calls of different functions in different turns, which do not both add to one
+    total; (C9) `switch_axes` are one or more axes of the mesh, each once.
   }];
   let arguments = (ins StrAttr:$name, I64Attr:$count,
                        Variadic<Chakra_AnyValue>:$inputs,

@@ -1703,8 +1703,8 @@ def ScheduleOp : STG_Op<"schedule", [NoTerminator, SingleBlock,
     Names in turn 3 of a schedule `mb` begin with `mb3.`.
 
     Two calls side by side, as a forward and a backward, are executed by turns: one of them
-    up to its next kernel behind a collective over no other axes than `switch_axes` (over
-    any, if there are none), then the other one.
+    up to its next kernel behind an all-to-all over just `switch_axes` (behind any
+    collective, if there are none), then the other one.
 
     ```mlir
     %g = stg.schedule "mb" * 4 inputs(%x0, %x1, %x2, %x3 : !x, !x, !x, !x)
@@ -1719,7 +1719,8 @@ def ScheduleOp : STG_Op<"schedule", [NoTerminator, SingleBlock,
     is an input of its type for each turn; (C3) the body has calls of functions and messages;
     (C4) the order executes an op at most once in a turn, after those whose results it reads;
     (C5) the results are what is added up, in the order of the numbers of totals; (C6) what
-    is side by side are calls in different turns.
+    is side by side are calls in different turns, which do not both add to one total; (C7)
+    `switch_axes` are one or more axes of the mesh, each once.
   }];
   let arguments = (ins StrAttr:$name, I64Attr:$count,
                        Variadic<STG_Tensor>:$inputs, Sym_OrderAttr:$order,

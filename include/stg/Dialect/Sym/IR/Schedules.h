@@ -54,6 +54,11 @@ llvm::LogicalResult verifyTurns(ScheduleOpTy schedule, IsSame isSame) {
 llvm::LogicalResult verifyOrder(mlir::Operation *schedule, OrderAttr order,
                                 uint64_t count, mlir::Block &body);
 
+/// Checks that the axes at which what is side by side switches are axes of the
+/// mesh; null if none are given, or if there is no mesh.
+llvm::LogicalResult verifySwitchAxes(mlir::Operation *schedule,
+                                     mlir::ArrayAttr axes, MeshAttr mesh);
+
 /// Checks that the channels of a message are `stride` apart in a schedule of so
 /// many turns, and that there is no stride elsewhere, where `turns` is nullopt.
 llvm::LogicalResult verifyStride(mlir::Operation *message, int64_t channel,
@@ -145,8 +150,15 @@ public:
   llvm::LogicalResult verify() {
     if (llvm::failed(walkSchedule<TurnCallOpTy>(
             schedule,
-            [&](Execution<TurnCallOpTy> &execution) {
-              return execution.adder ? execute(execution) : llvm::success();
+            [&](Execution<TurnCallOpTy> &execution) -> llvm::LogicalResult {
+              TurnCallOpTy first = execution.isBeside ? before : TurnCallOpTy();
+              before = execution.adder;
+              if (!execution.adder)
+                return llvm::success();
+              if (first && first.getTotal() == execution.adder.getTotal())
+                return schedule.emitOpError("adds to total ")
+                       << first.getTotal() << " twice side by side";
+              return execute(execution);
             })) ||
         llvm::failed(verifyAllCalled()))
       return llvm::failure();
@@ -238,6 +250,7 @@ private:
   GetCallee getCallee;
   IsSame isSame;
   std::map<uint64_t, Total> totals; ///< By number.
+  TurnCallOpTy before; ///< What is executed before; null if it adds nothing up.
   /// By op: which of first, next and last have been executed.
   llvm::DenseMap<mlir::Operation *, unsigned> seen;
 };

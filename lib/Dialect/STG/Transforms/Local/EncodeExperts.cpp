@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ExpertExchanges.h"
 #include "SymbolValues.h"
 #include "stg/Analysis/ExpertChoice.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
@@ -33,15 +34,8 @@ struct EncodeExperts : stg::impl::EncodeExpertsBase<EncodeExperts> {
   void runOnOperation() override;
 
 private:
-  /// An exchange, and whose rows it sends to experts or gets back from them.
-  struct Exchange {
-    AllToAllOp op;
-    Operation *routing; ///< One that has the experts of tokens.
-    bool isDispatch;
-  };
   FailureOr<SymExpr> parse(StringRef option, StringRef text);
-  static std::optional<Exchange> find(AllToAllOp op);
-  FailureOr<double> countCopies(const Exchange &exchange,
+  FailureOr<double> countCopies(const ExpertExchange &exchange,
                                 const SymBinding &known);
   /// How experts are chosen, by how many there are and a token has: gradients
   /// go where the forward pass has found.
@@ -81,22 +75,9 @@ template <typename OpTy> static OpTy findBefore(Operation *op) {
   return cast_or_null<OpTy>(op);
 }
 
-/// What goes to experts is what tokens are copied to, or, backward, the
-/// gradient of what is summed; what comes back is summed.
-std::optional<EncodeExperts::Exchange> EncodeExperts::find(AllToAllOp op) {
-  if (Operation *maker = op.getInput().getDefiningOp())
-    if (isa<DispatchOp, CombineGradOp>(maker))
-      return Exchange{op, maker, true};
-  for (OpOperand &use : op->getUses())
-    if (isa<CombineOp, DispatchGradOp>(use.getOwner()) &&
-        use.getOperandNumber() == 0)
-      return Exchange{op, use.getOwner(), false};
-  return std::nullopt;
-}
-
 /// Of the rows of a token the part that is sent, where neighbouring ranks get
 /// one together.
-FailureOr<double> EncodeExperts::countCopies(const Exchange &of,
+FailureOr<double> EncodeExperts::countCopies(const ExpertExchange &of,
                                              const SymBinding &known) {
   AllToAllOp exchange = of.op;
   MeshOp mesh = MeshOp::lookup(exchange->getParentOfType<func::FuncOp>());
@@ -194,13 +175,13 @@ void EncodeExperts::runOnOperation() {
   if (failed(known))
     return signalPassFailure();
   choices.clear();
-  SmallVector<Exchange> exchanges;
+  SmallVector<ExpertExchange> exchanges;
   getOperation().walk([&](AllToAllOp op) {
-    std::optional<Exchange> exchange = find(op);
+    std::optional<ExpertExchange> exchange = findExpertExchange(op);
     if (exchange && (once || (exchange->isDispatch ? *dispatch : *combine)))
       exchanges.push_back(*exchange);
   });
-  for (const Exchange &exchange : exchanges) {
+  for (const ExpertExchange &exchange : exchanges) {
     SymExpr bytes = exchange.isDispatch ? *dispatch : *combine;
     AllToAllOp op = exchange.op;
     SymTensorType type = op.getType();

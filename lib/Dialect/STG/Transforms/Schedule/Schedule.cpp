@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Channels.h"
+#include "ExpertExchanges.h"
 #include "Local/LocalLayouts.h"
 #include "SplitBackward.h"
 #include "StageMessages.h"
@@ -660,15 +661,18 @@ void Scheduler::place(const ActionOps &own, const PipelineAction &action) {
     llvm::append_range(order, messages);
 }
 
-/// Those that divide experts.
+/// Those over which the rows of experts are exchanged; null if there are none,
+/// or others in other layers.
 ArrayAttr Scheduler::getSwitchAxes() {
-  MeshOp mesh = MeshOp::lookup(program);
-  SmallVector<Attribute> axes;
-  if (mesh)
-    llvm::append_range(axes, mesh.getMesh().getAxes(AxisRole::Expert));
-  const bool hasPairs = llvm::any_of(
-      order, [](const OrderEntry &entry) { return entry.isBeside; });
-  return axes.empty() || !hasPairs ? ArrayAttr() : builder.getArrayAttr(axes);
+  if (llvm::none_of(order,
+                    [](const OrderEntry &entry) { return entry.isBeside; }))
+    return ArrayAttr();
+  SetVector<ArrayAttr> axes;
+  program->getParentOfType<ModuleOp>().walk([&](AllToAllOp op) {
+    if (findExpertExchange(op))
+      axes.insert(op.getAxes());
+  });
+  return axes.size() == 1 ? axes.front() : ArrayAttr();
 }
 
 /// Executes an action in the turn of its micro-batch.
@@ -705,10 +709,13 @@ void Scheduler::buildActions() {
   size_t posted = 0;
   for (auto [position, action] : llvm::enumerate(actions)) {
     // A message is posted ahead, so that it arrives while others are computed;
-    // nothing is between what is side by side.
-    isFirstOfPair =
-        position + 1 < actions.size() && actions[position + 1].isBeside;
+    // nothing is between what is side by side, and both are posted together.
+    auto isFirst = [&](size_t i) {
+      return i + 1 < actions.size() && actions[i + 1].isBeside;
+    };
+    isFirstOfPair = isFirst(position);
     size_t last = position + receiveAhead + isFirstOfPair;
+    last += isFirst(last);
     for (; !action.isBeside && posted <= last && posted < actions.size();
          ++posted)
       post(actions[posted]);
