@@ -106,11 +106,16 @@ RendezvousRun::RendezvousRun(const MessageTable &table, unsigned ahead)
   }
 }
 
-/// The next action and the next message, if they can be.
+/// The next action and the next message, if they can be. A message that waits
+/// holds up the collectives of actions behind it.
 bool RendezvousRun::advance(Device &device) {
   bool changed = false;
+  auto isHeldUp = [&] {
+    return device.sent < device.messages.size() &&
+           device.messages[device.sent].afterAction < device.done;
+  };
   while (device.done < device.missing.size() &&
-         device.missing[device.done] == 0) {
+         device.missing[device.done] == 0 && !isHeldUp()) {
     ++device.done;
     changed = true;
   }
