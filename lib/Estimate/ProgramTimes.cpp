@@ -955,19 +955,7 @@ void ProgramTimes::endStrand() {
 //===----------------------------------------------------------------------===//
 
 StringRef ProgramTimes::getPhase(Program::Step step) const {
-  if (step.kind == Program::Step::Node || step.kind == Program::Step::Series)
-    return program.nodes[program.getNode(step)].phase;
-  uint32_t body;
-  if (step.kind == Program::Step::Repeat)
-    body = program.repeats[step.index].body;
-  else if (step.kind == Program::Step::Call)
-    body = program.calls[step.index].body;
-  else
-    return "";
-  for (Program::Step inner : program.bodies[body].steps)
-    if (StringRef phase = getPhase(inner); !phase.empty())
-      return phase;
-  return "";
+  return program.findPhase(step, [](const NodeTemplate &) { return true; });
 }
 
 /// Reductions can be behind the last backward, gathers behind the next forward.

@@ -11,26 +11,6 @@
 using namespace stg;
 using namespace stg::trace;
 
-/// The phase of the first kernel of a body.
-static llvm::StringRef getPhase(const TraceProgram &program, uint32_t body) {
-  for (TraceProgram::Step step : program.bodies[body].steps) {
-    llvm::StringRef phase;
-    if (step.kind == TraceProgram::Step::Node ||
-        step.kind == TraceProgram::Step::Series) {
-      const NodeTemplate &node = program.nodes[program.getNode(step)];
-      if (node.isComp())
-        phase = node.phase;
-    } else if (step.kind == TraceProgram::Step::Repeat) {
-      phase = getPhase(program, program.repeats[step.index].body);
-    } else if (step.kind == TraceProgram::Step::Call) {
-      phase = getPhase(program, program.calls[step.index].body);
-    }
-    if (!phase.empty())
-      return phase;
-  }
-  return "";
-}
-
 std::optional<TaskBody> TaskBody::get(const TraceProgram &program,
                                       const RecordedEvent &task) {
   if (task.index == kNone)
@@ -39,7 +19,8 @@ std::optional<TaskBody> TaskBody::get(const TraceProgram &program,
       program.bodies[program.schedules.front().body].steps[task.index];
   const uint32_t body = program.calls[step.index].body;
   TaskBody found;
-  found.phase = getPhase(program, body);
+  found.phase = program.findPhase(
+      step, [](const NodeTemplate &node) { return node.isComp(); });
   for (TraceProgram::Step inner : program.bodies[body].steps)
     if (inner.kind == TraceProgram::Step::Repeat && !found.firstLayer)
       found.firstLayer = program.repeats[inner.index].first;

@@ -165,6 +165,25 @@ bool TraceProgram::hasPairs() const {
   });
 }
 
+StringRef TraceProgram::findPhase(
+    Step step, function_ref<bool(const NodeTemplate &)> isMeant) const {
+  if (step.kind == Step::Node || step.kind == Step::Series) {
+    const NodeTemplate &node = nodes[getNode(step)];
+    return isMeant(node) ? node.phase : "";
+  }
+  uint32_t body;
+  if (step.kind == Step::Repeat)
+    body = repeats[step.index].body;
+  else if (step.kind == Step::Call)
+    body = calls[step.index].body;
+  else
+    return "";
+  for (Step inner : bodies[body].steps)
+    if (StringRef phase = findPhase(inner, isMeant); !phase.empty())
+      return phase;
+  return "";
+}
+
 uint64_t TraceProgram::getNumNodes(Step step) const {
   switch (step.kind) {
   case Step::Node:

@@ -384,6 +384,12 @@ public:
     }
   }
 
+  /// The phase of the first node of a step that has one, of those of which
+  /// `isMeant` is true; empty if there is none.
+  llvm::StringRef
+  findPhase(Step step,
+            llvm::function_ref<bool(const NodeTemplate &)> isMeant) const;
+
   /// The node that a step makes, which is a node or a series; with an index of
   /// its repeat.
   uint32_t getNode(Step step, int64_t index = 0) const {
