@@ -133,9 +133,8 @@ bool StepSimulation::executeEntries(ClassRun &run,
 
 bool StepSimulation::runEntry(ClassRun &run,
                               const Program::Schedule &schedule) {
-  auto entries = ArrayRef(run.order).slice(run.entry, 1);
-  if (run.entry + 1 < run.order.size() && run.order[run.entry + 1].isBeside)
-    entries = ArrayRef(run.order).slice(run.entry, 2);
+  auto entries = ArrayRef(run.order).slice(
+      run.entry, isNextBeside(run.order, run.entry) ? 2 : 1);
   if (!executeEntries(run, schedule, entries))
     return false;
   for (OrderEntry entry : entries) {

@@ -49,13 +49,14 @@ static PipelineSchedule makeVShapedTable(StringRef name,
   return schedule;
 }
 
-/// Both side by side; the backward begins, as its first exchange can be behind
-/// what the forward begins with.
-static void addPair(std::vector<PipelineAction> &actions,
-                    PipelineAction forward, PipelineAction backward) {
-  forward.isBeside = true;
-  actions.push_back(backward);
-  actions.push_back(forward);
+/// One after the other, or side by side: then the backward begins, as its first
+/// exchange can be behind what the forward begins with.
+static void addBoth(std::vector<PipelineAction> &actions,
+                    PipelineAction forward, PipelineAction backward,
+                    bool sideBySide) {
+  forward.isBeside = sideBySide;
+  actions.push_back(sideBySide ? backward : forward);
+  actions.push_back(sideBySide ? forward : backward);
 }
 
 static Error requireTwoStages(StringRef name, const ScheduleRequest &request) {
@@ -111,13 +112,10 @@ static Expected<PipelineSchedule> make1F1B(const ScheduleRequest &request) {
     for (unsigned m = 0; m < count; ++m) {
       PipelineAction forward = {Kind::Forward, i, warmUp + m};
       PipelineAction backward = {Kind::Backward, i, m};
-      if (request.pairs && warmUp + m < count) {
-        addPair(actions, forward, backward);
-        continue;
-      }
       if (warmUp + m < count)
-        actions.push_back(forward);
-      actions.push_back(backward);
+        addBoth(actions, forward, backward, request.pairs);
+      else
+        actions.push_back(backward);
     }
   }
   return schedule;
@@ -203,13 +201,10 @@ makeInterleaved(const ScheduleRequest &request) {
     for (unsigned k = 0; k < count; ++k) {
       PipelineAction forward = get(Kind::Forward, warmUp + k);
       PipelineAction backward = get(Kind::Backward, k);
-      if (request.pairs && warmUp + k < count) {
-        addPair(actions, forward, backward);
-        continue;
-      }
       if (warmUp + k < count)
-        actions.push_back(forward);
-      actions.push_back(backward);
+        addBoth(actions, forward, backward, request.pairs);
+      else
+        actions.push_back(backward);
     }
   }
   return schedule;
@@ -335,14 +330,9 @@ private:
     actions.push_back({Kind::Backward, stage, numBackward[stage]++});
   }
   void both(unsigned forwardStage, unsigned backwardStage, bool sideBySide) {
-    if (!sideBySide) {
-      forward(forwardStage);
-      return backward(backwardStage);
-    }
-    PipelineAction ahead = {Kind::Forward, forwardStage,
-                            numForward[forwardStage]++};
-    addPair(actions, ahead,
-            {Kind::Backward, backwardStage, numBackward[backwardStage]++});
+    addBoth(actions, {Kind::Forward, forwardStage, numForward[forwardStage]++},
+            {Kind::Backward, backwardStage, numBackward[backwardStage]++},
+            sideBySide);
   }
   /// Postpones the weight gradient.
   void backwardInput(unsigned stage) {

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Schedule/PipelineSchedule.h"
+#include "stg/Support/ExecutionOrder.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <algorithm>
 
@@ -91,9 +92,8 @@ MessageTable::MessageTable(const PipelineSchedule &schedule)
       if (target == d)
         continue;
       size_t neededBy = getPosition(back, stage, action.microBatch);
-      const auto &own = schedule.actions[d];
-      bool isFirst = i + 1 < own.size() && own[i + 1].isBeside;
-      sent[d].push_back({i + isFirst, target, neededBy});
+      sent[d].push_back(
+          {i + isNextBeside(schedule.actions[d], i), target, neededBy});
       ++awaited[target][neededBy];
     }
 }

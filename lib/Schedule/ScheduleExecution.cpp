@@ -8,6 +8,7 @@
 
 #include "ScheduleDetail.h"
 
+#include "stg/Support/ExecutionOrder.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include <algorithm>
@@ -148,9 +149,9 @@ Execution::findMissing(const PipelineAction &action) const {
 
 /// What the device does next: an action, or two side by side.
 ArrayRef<PipelineAction> Execution::getNextActions(unsigned device) const {
-  ArrayRef<PipelineAction> left =
-      ArrayRef(schedule.actions[device]).drop_front(devices[device].next);
-  return left.take_front(left.size() > 1 && left[1].isBeside ? 2 : 1);
+  ArrayRef<PipelineAction> actions = schedule.actions[device];
+  const size_t next = devices[device].next;
+  return actions.slice(next, isNextBeside(actions, next) ? 2 : 1);
 }
 
 /// Executes the actions if what they wait for is done.

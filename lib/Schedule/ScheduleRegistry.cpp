@@ -96,6 +96,10 @@ static bool isScheduleText(StringRef nameOrFile) {
   return nameOrFile.starts_with("{");
 }
 
+bool isScheduleFile(StringRef nameOrFile) {
+  return isScheduleText(nameOrFile) || nameOrFile.ends_with(".json");
+}
+
 static Expected<PipelineSchedule> build(StringRef nameOrFile,
                                         const ScheduleRequest &request) {
   auto named = getRegistry().find(nameOrFile.str());

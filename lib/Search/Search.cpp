@@ -470,19 +470,15 @@ void Searcher::refuse(const std::string &why) {
   ++result.refused;
 }
 
-/// True for a schedule of a file, which may have anything.
-static bool isFile(StringRef schedule) {
-  return schedule.starts_with("{") || schedule.ends_with(".json");
-}
-
 /// False if it is known by now that there is no such strategy, or that it does
 /// not fit.
 bool Searcher::bound(uint32_t number) {
   const PointFacts &point = result.space.points[number];
   ScheduleFacts none;
   none.splitsBackward = point.splitsBackward;
+  // A file may have anything.
   none.hasPairs =
-      point.hasPairs || isFile(result.space.schedules[point.schedule]);
+      point.hasPairs || isScheduleFile(result.space.schedules[point.schedule]);
   const TaskBounds &shape = shapes[point.shape];
   const ScheduleFacts &schedule =
       point.stages > 1 ? schedules.find(getKey(point))->second : none;

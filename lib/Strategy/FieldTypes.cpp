@@ -358,7 +358,7 @@ Expected<Requests> FieldType<Requests>::read(const Field &field,
 
 Expected<ScheduleName> stg::parseScheduleName(const Field &field,
                                               StringRef text) {
-  bool isKnown = text.ends_with(".json") || text.starts_with("{");
+  bool isKnown = isScheduleFile(text);
   for (const auto &[name, description] : listSchedules())
     isKnown |= text == name;
   if (!isKnown)
@@ -381,7 +381,7 @@ Expected<ScheduleName> FieldType<ScheduleName>::read(const Field &field,
 /// says is written.
 json::Value stg::writeScheduleName(const ScheduleName &name) {
   StringRef text = name.text;
-  if (!text.ends_with(".json") && !text.starts_with("{"))
+  if (!isScheduleFile(text))
     return text.str();
   Expected<json::Value> value =
       text.starts_with("{") ? parseJSON(text) : readJSON(text);

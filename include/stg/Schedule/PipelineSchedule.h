@@ -129,6 +129,10 @@ void registerSchedule(llvm::StringRef name, llvm::StringRef description,
 /// Names and one-line descriptions of all registered schedules, sorted.
 std::vector<std::pair<std::string, std::string>> listSchedules();
 
+/// True for the path of a .json file, and for the JSON form itself; else it is
+/// a name.
+bool isScheduleFile(llvm::StringRef nameOrFile);
+
 /// The schedule of that name, or the one in that .json file or of that JSON
 /// form, verified and of the size that `request` asks for.
 llvm::Expected<PipelineSchedule> makeSchedule(llvm::StringRef nameOrFile,

@@ -37,6 +37,12 @@ struct OrderEntry {
   }
 };
 
+/// True if what follows in a list is side by side with number i: of entries,
+/// of items, or of actions of a pipeline.
+template <typename List> bool isNextBeside(const List &list, size_t i) {
+  return i + 1 < list.size() && list[i + 1].isBeside;
+}
+
 class ExecutionOrder {
 public:
   /// An entry whose turn moves on by `stride` each time.

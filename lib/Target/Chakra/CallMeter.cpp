@@ -887,7 +887,7 @@ void CallMeter::advanceRun(Scheduled &own,
       const Profile *profile = own.profiles[own.getPlace(item.step, kind)];
       if (item.isBeside)
         profile = getPair(own, std::exchange(before, nullptr), profile);
-      if (number + 1 < run.items.size() && run.items[number + 1].isBeside) {
+      if (stg::isNextBeside(run.items, number)) {
         before = profile;
         continue;
       }

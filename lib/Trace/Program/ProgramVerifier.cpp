@@ -950,7 +950,7 @@ bool ProgramVerifier::runSchedule(const Program::Schedule &schedule) {
           return false;
         isKnown[entry.step] = true;
         together.push_back(entry);
-        if (number + 1 < run.items.size() && run.items[number + 1].isBeside)
+        if (isNextBeside(run.items, number))
           continue;
         for (OrderEntry done : together)
           for (auto [slot, lane] : slots.sets[done.step])

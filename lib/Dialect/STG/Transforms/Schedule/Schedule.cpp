@@ -237,7 +237,7 @@ private:
   void postTokens(const PipelineAction &action);
   void execute(const PipelineAction &action);
   void place(const ActionOps &own, const PipelineAction &action);
-  ArrayAttr getSwitchAxes();
+  ArrayAttr findSwitchAxes();
   template <typename Fn> void makeOps(ActionOps &own, Fn make);
   void makeAction(const PipelineAction &action, ActionOps &own,
                   ActionOps *source);
@@ -299,6 +299,7 @@ private:
   StringAttr axis;  ///< Where stages live; null if there is one device.
   unsigned microBatches;
   unsigned receiveAhead; ///< Actions that messages are posted ahead.
+  ArrayAttr switchAxes;  ///< Of all devices; see `findSwitchAxes`.
   const ReturnedTokens &tokens;
   uint64_t firstChannel = 0; ///< Of the messages between stages.
 
@@ -663,10 +664,7 @@ void Scheduler::place(const ActionOps &own, const PipelineAction &action) {
 
 /// Those over which the rows of experts are exchanged; null if there are none,
 /// or others in other layers.
-ArrayAttr Scheduler::getSwitchAxes() {
-  if (llvm::none_of(order,
-                    [](const OrderEntry &entry) { return entry.isBeside; }))
-    return ArrayAttr();
+ArrayAttr Scheduler::findSwitchAxes() {
   SetVector<ArrayAttr> axes;
   program->getParentOfType<ModuleOp>().walk([&](AllToAllOp op) {
     if (findExpertExchange(op))
@@ -710,12 +708,9 @@ void Scheduler::buildActions() {
   for (auto [position, action] : llvm::enumerate(actions)) {
     // A message is posted ahead, so that it arrives while others are computed;
     // nothing is between what is side by side, and both are posted together.
-    auto isFirst = [&](size_t i) {
-      return i + 1 < actions.size() && actions[i + 1].isBeside;
-    };
-    isFirstOfPair = isFirst(position);
+    isFirstOfPair = isNextBeside(actions, position);
     size_t last = position + receiveAhead + isFirstOfPair;
-    last += isFirst(last);
+    last += isNextBeside(actions, last);
     for (; !action.isBeside && posted <= last && posted < actions.size();
          ++posted)
       post(actions[posted]);
@@ -737,11 +732,12 @@ void Scheduler::insertSchedule(Block &turn) {
   SmallVector<Type> types;
   for (StageState *state : byTotal)
     llvm::append_range(types, state->totals);
+  ExecutionOrder compressed = ExecutionOrder::compress(order);
   auto op = ScheduleOp::create(
       builder, program.getLoc(), types, builder.getStringAttr("mb"),
       builder.getI64IntegerAttr(microBatches), operands,
-      OrderAttr::get(builder.getContext(), ExecutionOrder::compress(order)),
-      getSwitchAxes());
+      OrderAttr::get(builder.getContext(), compressed),
+      compressed.hasPairs() ? switchAxes : ArrayAttr());
   op.getBody().push_back(new Block);
   Block &target = op.getBody().front();
   for (BlockArgument arg : turn.getArguments())
@@ -808,6 +804,8 @@ void Scheduler::buildDevice(unsigned number) {
 }
 
 void Scheduler::run() {
+  if (schedule.hasPairs())
+    switchAxes = findSwitchAxes();
   for (unsigned device = 0; device < schedule.numDevices; ++device)
     if (llvm::is_contained(schedule.deviceOf, device))
       buildDevice(device);
