@@ -137,7 +137,7 @@ static Error checkSchedule(const Strategy &strategy) {
   if (request.devices <= 1 && !request.pairs)
     return Error::success();
   Expected<PipelineSchedule> probe =
-      makeSchedule(strategy.schedule.text, getScheduleProbe(strategy));
+      makeSchedule(strategy.schedule.text, request.getProbe());
   if (probe)
     return Error::success();
   llvm::consumeError(probe.takeError());

@@ -80,25 +80,14 @@ ScheduleRequest stg::getScheduleRequest(const Strategy &strategy) {
   return request;
 }
 
-ScheduleRequest stg::getScheduleProbe(const Strategy &strategy) {
-  ScheduleRequest few = getScheduleRequest(strategy);
-  few.microBatches = std::min<int64_t>(
-      few.microBatches, 3 * few.devices + few.microBatches % few.devices);
-  return few;
-}
-
 /// That a preset has a forward beside a backward is for schedules that can have
 /// that.
 static void dropPairs(StrategyInput &strategy) {
   const Strategy &values = strategy.values;
-  if (!values.overlapMoeExpertParallelComm ||
-      strategy.isGiven(FieldId::overlapMoeExpertParallelComm))
-    return;
-  if (Error error = makeSchedule(values.schedule.text, getScheduleProbe(values))
-                        .takeError()) {
-    consumeError(std::move(error));
+  if (values.overlapMoeExpertParallelComm &&
+      !strategy.isGiven(FieldId::overlapMoeExpertParallelComm) &&
+      !canHavePairs(values.schedule.text, getScheduleRequest(values)))
     strategy.reset(FieldId::overlapMoeExpertParallelComm);
-  }
 }
 
 Expected<PresetPlan> stg::settleStrategy(const Preset &preset,

@@ -25,9 +25,6 @@ llvm::Expected<PresetPlan> settleStrategy(const Preset &preset,
 
 /// What the schedule of a strategy is wanted for.
 ScheduleRequest getScheduleRequest(const Strategy &strategy);
-/// The same with few micro-batches, which make a table of a moment and show
-/// most of what is wrong with the schedule.
-ScheduleRequest getScheduleProbe(const Strategy &strategy);
 
 } // namespace stg
 

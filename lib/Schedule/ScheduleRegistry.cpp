@@ -146,4 +146,20 @@ Expected<PipelineSchedule> makeSchedule(StringRef nameOrFile,
                    "': " + llvm::toString(schedule.takeError()));
 }
 
+ScheduleRequest ScheduleRequest::getProbe() const {
+  ScheduleRequest few = *this;
+  few.microBatches =
+      std::min(microBatches, 3 * devices + microBatches % devices);
+  return few;
+}
+
+bool canHavePairs(StringRef nameOrFile, const ScheduleRequest &request) {
+  ScheduleRequest probe = request.getProbe();
+  probe.pairs = true;
+  Error error = makeSchedule(nameOrFile, probe).takeError();
+  const bool canHave = !error;
+  consumeError(std::move(error));
+  return canHave;
+}
+
 } // namespace stg

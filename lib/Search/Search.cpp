@@ -215,7 +215,7 @@ private:
   using ScheduleKey = std::array<uint32_t, 5>;
   ScheduleKey getKey(const PointFacts &point) const {
     return {point.schedule, point.stages, point.virtualStages,
-            point.microBatches, point.hasPairs};
+            point.microBatches, static_cast<uint32_t>(point.pairs)};
   }
 
   enum class Part { List, Schedules, Families, Bounds, Shapes, Insides, Steps };
@@ -446,7 +446,7 @@ void Searcher::measureFamilies() {
 
 void Searcher::readSchedules() {
   for (const PointFacts &point : result.space.points)
-    if (point.stages > 1)
+    if (point.hasSchedule())
       schedules.try_emplace(getKey(point));
   std::vector<std::pair<const ScheduleKey, ScheduleFacts> *> all;
   for (auto &entry : schedules)
@@ -456,8 +456,13 @@ void Searcher::readSchedules() {
       [&](size_t i, unsigned) {
         Stopwatch watch(*this, Part::Schedules);
         auto &[key, facts] = *all[i];
-        facts = ScheduleFacts::get(result.space.schedules[key[0]],
-                                   {key[1], key[2], key[3], key[4] != 0});
+        const std::string &name = result.space.schedules[key[0]];
+        ScheduleRequest request = {key[1], key[2], key[3]};
+        const auto pairs = static_cast<PairRequest>(key[4]);
+        request.pairs = pairs == PairRequest::WherePossible
+                            ? canHavePairs(name, request)
+                            : pairs == PairRequest::Always;
+        facts = ScheduleFacts::get(name, request);
       },
       [&] { return isStopped(); });
 }
@@ -474,14 +479,10 @@ void Searcher::refuse(const std::string &why) {
 /// not fit.
 bool Searcher::bound(uint32_t number) {
   const PointFacts &point = result.space.points[number];
-  ScheduleFacts none;
-  none.splitsBackward = point.splitsBackward;
-  // A file may have anything.
-  none.hasPairs =
-      point.hasPairs || isScheduleFile(result.space.schedules[point.schedule]);
+  static const ScheduleFacts none;
   const TaskBounds &shape = shapes[point.shape];
   const ScheduleFacts &schedule =
-      point.stages > 1 ? schedules.find(getKey(point))->second : none;
+      point.hasSchedule() ? schedules.find(getKey(point))->second : none;
   if (!shape.refusal.empty() || !schedule.refusal.empty()) {
     refuse(shape.refusal.empty() ? schedule.refusal : shape.refusal);
     return false;

@@ -796,10 +796,11 @@ void SpaceBuilder::addPoint(State &state) {
                         values.gradientReduction != GradientReduction::Flat;
   facts.listsLayers = !values.layersPerStage.empty();
   facts.isDecode = strategy.getMode() == Mode::Decode;
-  // That of a preset is settled again for each schedule.
-  facts.hasPairs = strategy.isGiven(FieldId::overlapMoeExpertParallelComm)
-                       ? values.overlapMoeExpertParallelComm
-                       : state.mayHavePairs;
+  if (!strategy.isGiven(FieldId::overlapMoeExpertParallelComm))
+    facts.pairs =
+        state.mayHavePairs ? PairRequest::WherePossible : PairRequest::None;
+  else if (values.overlapMoeExpertParallelComm)
+    facts.pairs = PairRequest::Always;
   if (values.training) {
     if (facts.reducesInside)
       facts.inside = findInside(state, facts.shape, /*isSplit=*/false);

@@ -115,6 +115,10 @@ struct ScheduleRequest {
   /// A forward and a backward side by side, wherever the schedule has them next
   /// to each other and one does not wait for the other.
   bool pairs = false;
+
+  /// The same with few micro-batches, which make a table of a moment and show
+  /// most of what is wrong with the schedule.
+  ScheduleRequest getProbe() const;
 };
 
 /// Makes a schedule, or says for which requests it could.
@@ -137,6 +141,10 @@ bool isScheduleFile(llvm::StringRef nameOrFile);
 /// form, verified and of the size that `request` asks for.
 llvm::Expected<PipelineSchedule> makeSchedule(llvm::StringRef nameOrFile,
                                               const ScheduleRequest &request);
+
+/// True if that schedule can have a forward beside a backward, as far as few
+/// micro-batches show it. A preset that asks for that does without elsewhere.
+bool canHavePairs(llvm::StringRef nameOrFile, const ScheduleRequest &request);
 
 //===----------------------------------------------------------------------===//
 // Simulation

@@ -27,6 +27,10 @@ struct SearchAxis {
   std::vector<std::string> values;
 };
 
+/// Whether a forward is to be beside a backward: as a flag says, or, if a
+/// preset asks for it, where the schedule can have that.
+enum class PairRequest : uint8_t { None, WherePossible, Always };
+
 /// What bounds ask of a strategy.
 struct PointFacts {
   uint32_t shape = 0;        ///< What devices do for a micro-batch.
@@ -46,7 +50,10 @@ struct PointFacts {
   bool reducesInside = false;
   bool listsLayers = false; ///< Stages have other numbers of layers.
   bool isDecode = false;    ///< A step of decoding follows the step.
-  bool hasPairs = false;    ///< A forward is beside a backward.
+  PairRequest pairs = PairRequest::None;
+
+  /// Micro-batches or stages are in an order.
+  bool hasSchedule() const { return stages > 1 || microBatches > 1; }
 };
 
 /// Strategies whose tasks, a micro-batch forward or backward through layers,
