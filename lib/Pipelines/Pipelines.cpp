@@ -496,6 +496,8 @@ static void addConversion(OpPassManager &pm, const Strategy &strategy) {
   if (strategy.gradientReduction != GradientReduction::PerParameter)
     pm.addPass(
         createBucketGradients({static_cast<uint64_t>(strategy.bucketSize)}));
+  if (strategy.clipGrad)
+    pm.addPass(createClipGradients());
   pm.addPass(createCheckLayouts());
   LowerContextParallelOptions context;
   if (strategy.cpSumDtype)

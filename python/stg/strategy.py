@@ -42,6 +42,9 @@ class Strategy:
     chunk: Optional[int] = None
     """New tokens of a request in a step; it has steps until all have been computed, then one token
     in each; 0: all (default: 0)."""
+    clip_grad: Optional[bool] = None
+    """Clip gradients by the norm of all of them, which devices sum up before the optimizer
+    (default: false)."""
     combine_bytes: Optional[str] = None
     """Bytes of a row that an expert sends back: an expression of symbols of the model (default: its
     elements) (default: "")."""

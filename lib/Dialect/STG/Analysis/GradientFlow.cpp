@@ -12,9 +12,17 @@
 using namespace mlir;
 using namespace stg;
 
+/// True for what gradients are clipped by.
+static bool isNorm(OpOperand &use) {
+  auto clipped = dyn_cast<ClippedOpInterface>(use.getOwner());
+  return clipped &&
+         llvm::any_of(clipped.getNormMutable(),
+                      [&](OpOperand &norm) { return &norm == &use; });
+}
+
 bool stg::isOptimizerRead(OpOperand &use) {
   return getPhase(use.getOwner()) == Phase::Optimizer &&
-         !use.get().getDefiningOp<ParamOp>();
+         !use.get().getDefiningOp<ParamOp>() && !isNorm(use);
 }
 
 std::string stg::getUpdatedParameter(Operation *step) {

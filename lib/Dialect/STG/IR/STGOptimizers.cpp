@@ -25,9 +25,20 @@ ShardingRule stg::detail::makeOptimizerRule(OptimizerOpInterface op) {
   ShardingRule rule;
   TensorFactors factors =
       rule.addFactors("d", tensorOf(op.getParam()).getRank());
-  rule.operands.assign(op->getNumOperands(), factors);
+  rule.operands.assign(2, factors);
+  rule.operands.resize(op->getNumOperands()); // A norm has no dimension.
   rule.results.assign(op->getNumResults(), factors);
   return rule;
+}
+
+/// With a norm it is read, and the gradient is multiplied.
+static OpCost addClipping(OpCost cost, Operation *op, SymTensorType gradient) {
+  MutableOperandRange norm = cast<ClippedOpInterface>(op).getNormMutable();
+  if (norm.empty())
+    return cost;
+  cost.operations = cost.operations + gradient.getNumElements();
+  cost.bytes = cost.bytes + tensorOf(norm[0].get()).getNumBytes();
+  return cost;
 }
 
 SmallVector<StateBuffer>
@@ -62,7 +73,7 @@ OpCost stg::detail::getOptimizerCost(OptimizerOpInterface op,
   }
   if (!hasMaster)
     bytes = bytes + param;
-  return {elements * perElement, bytes, false};
+  return addClipping({elements * perElement, bytes, false}, op, gradient);
 }
 
 static ShardingRule makeRule(SymTensorType type) {
@@ -81,7 +92,9 @@ LogicalResult MomentOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
 }
 
 ShardingRule MomentOp::getShardingRule() {
-  return makeRule(getGradient().getType());
+  ShardingRule rule = makeRule(getGradient().getType());
+  rule.operands.resize(getNumOperands());
+  return rule;
 }
 
 SmallVector<StateBuffer> MomentOp::getStateBuffers() {
@@ -92,11 +105,28 @@ SmallVector<StateBuffer> MomentOp::getStateBuffers() {
 
 OpCost MomentOp::getCost() {
   SymTensorType gradient = getGradient().getType();
-  return {gradient.getNumElements() * 2,
-          (gradient.getNumBytes() +
-           gradient.withElementType(getMoments()).getNumBytes()) *
-              2,
-          false};
+  return addClipping({gradient.getNumElements() * 2,
+                      (gradient.getNumBytes() +
+                       gradient.withElementType(getMoments()).getNumBytes()) *
+                          2,
+                      false},
+                     *this, gradient);
+}
+
+LogicalResult GradientNormOp::inferReturnTypes(MLIRContext *context,
+                                               std::optional<Location>, Adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  types.push_back(SymTensorType::get(context, {}, Float32Type::get(context)));
+  return success();
+}
+
+OpCost GradientNormOp::getCost() {
+  OpCost cost;
+  cost.bytes = getOperandAndResultBytes(*this);
+  cost.operations = SymExpr::get(getContext(), 0);
+  for (Value gradient : getGradients())
+    cost.operations = cost.operations + tensorOf(gradient).getNumElements() * 2;
+  return cost;
 }
 
 ShardingRule OrthogonalizeOp::getShardingRule() {
@@ -171,20 +201,40 @@ static LogicalResult verifyGradient(OptimizerOpInterface op) { // adam_c1
                         gradient.getDims(), op.getParam(), op.getGradient());
 }
 
+static LogicalResult verifyNorm(ClippedOpInterface op) { // adam_c4, moment_c2
+  MutableOperandRange norm = op.getNormMutable();
+  if (norm.empty())
+    return success();
+  SymTensorType type = tensorOf(norm[0].get());
+  if (type.getRank() == 0 && isa<FloatType>(type.getElementType()))
+    return success();
+  return op->emitOpError("expects one float as the norm of gradients, found ")
+         << type;
+}
+
 LogicalResult AdamOp::verify() {
   return failure(failed(verifyMoments(*this, getMoments())) ||
-                 failed(verifyGradient(*this)));
+                 failed(verifyGradient(*this)) || failed(verifyNorm(*this)));
 }
 
 LogicalResult MomentumOp::verify() {
   return failure(failed(verifyMoments(*this, getMoments())) ||
-                 failed(verifyGradient(*this)));
+                 failed(verifyGradient(*this)) || failed(verifyNorm(*this)));
 }
 
-LogicalResult SgdOp::verify() { return verifyGradient(*this); }
+LogicalResult SgdOp::verify() {
+  return failure(failed(verifyGradient(*this)) || failed(verifyNorm(*this)));
+}
 
 LogicalResult MomentOp::verify() {
-  return verifyMoments(*this, getMoments()); // moment_c1
+  return failure(failed(verifyMoments(*this, getMoments())) || // moment_c1
+                 failed(verifyNorm(*this)));
+}
+
+LogicalResult GradientNormOp::verify() {
+  if (getGradients().empty()) // gradient_norm_c1
+    return emitOpError("expects at least one gradient");
+  return success();
 }
 
 LogicalResult OrthogonalizeOp::verify() {

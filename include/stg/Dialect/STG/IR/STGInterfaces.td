@@ -361,6 +361,18 @@ def OptimizerOpInterface : OpInterface<"OptimizerOpInterface"> {
   ];
 }
 
+def ClippedOpInterface : OpInterface<"ClippedOpInterface"> {
+  let cppNamespace = "::stg";
+  let description = [{
+    An op of the optimizer that can scale the gradient that it reads, so that the norm of all
+    gradients is no larger than some number.
+  }];
+  let methods = [
+    InterfaceMethod<"The norm, an operand that may be there.",
+                    "::mlir::MutableOperandRange", "getNormMutable">,
+  ];
+}
+
 def LossOpInterface : OpInterface<"LossOpInterface"> {
   let cppNamespace = "::stg";
   let description = [{

@@ -20,7 +20,7 @@
 class STG_OptimizerOp<string mnemonic, list<string> states, int operations>
     : STG_TensorOp<mnemonic, [
         MemoryEffects<[MemWrite<STG_Parameters>]>, STG_Destroys<0>,
-        InferTypeOpAdaptor, OptimizerOpInterface,
+        InferTypeOpAdaptor, OptimizerOpInterface, ClippedOpInterface,
         DeclareOpInterfaceMethods<ShardableOpInterface>,
         DeclareOpInterfaceMethods<CostOpInterface, ["getStateBuffers", "updatesOperand"]>]> {
   string momentType = !if(!empty(states), "::mlir::Type()", "getMoments()");
@@ -66,14 +66,20 @@ def AdamOp : STG_OptimizerOp<"adam", ["exp_avg", "exp_avg_sq"], 14> {
     parameter, which it reads as well where there is no master copy. With a gradient that
     is a flat shard (`stg.flat_reduce_scatter`) all of that is done for the shard.
 
+    With a third operand, a norm (`stg.gradient_norm`), the gradient is clipped: the kernel
+    reads the norm and multiplies each element of the gradient as it reads it, which is one
+    operation more for each.
+
     ```mlir
     %w1 = stg.adam f32 %w, %dw : !w, !dw
+    %w1 = stg.adam f32 %w, %dw, %norm : !w, !dw, !stg.tensor<[], f32>
     ```
     Constraints: (C1) the gradient has the parameter's shape, or one dimension: a flat
     shard; (C2) the moments are floats of whole bytes;
-    (C3) nobody reads the first operand afterwards.
+    (C3) nobody reads the first operand afterwards; (C4) a norm is one float.
   }];
-  let args = (ins STG_Tensor:$param, STG_Tensor:$gradient, TypeAttr:$moments);
+  let args = (ins STG_Tensor:$param, STG_Tensor:$gradient, Optional<STG_Tensor>:$norm,
+                  TypeAttr:$moments);
   let leading = [STG_Leading<"Type", "moments">];
 }
 
@@ -86,9 +92,10 @@ def MomentumOp : STG_OptimizerOp<"momentum", ["momentum"], 4> {
     ```mlir
     %w1 = stg.momentum f32 %w, %dw : !w, !dw
     ```
-    Constraints: (C1) to (C3) as of `stg.adam`.
+    Constraints: (C1) to (C4) as of `stg.adam`.
   }];
-  let args = (ins STG_Tensor:$param, STG_Tensor:$gradient, TypeAttr:$moments);
+  let args = (ins STG_Tensor:$param, STG_Tensor:$gradient, Optional<STG_Tensor>:$norm,
+                  TypeAttr:$moments);
   let leading = [STG_Leading<"Type", "moments">];
 }
 
@@ -100,27 +107,28 @@ def SgdOp : STG_OptimizerOp<"sgd", [], 2> {
     ```mlir
     %w1 = stg.sgd %w, %dw : !w, !dw
     ```
-    Constraints: (C1) and (C3) as of `stg.adam`.
+    Constraints: (C1), (C3) and (C4) as of `stg.adam`.
   }];
-  let args = (ins STG_Tensor:$param, STG_Tensor:$gradient);
+  let args = (ins STG_Tensor:$param, STG_Tensor:$gradient, Optional<STG_Tensor>:$norm);
 }
 
 def MomentOp : STG_TensorOp<"moment", [
-    MemoryEffects<[MemWrite<STG_Parameters>]>, InferTypeOpAdaptor,
+    MemoryEffects<[MemWrite<STG_Parameters>]>, InferTypeOpAdaptor, ClippedOpInterface,
     DeclareOpInterfaceMethods<ShardableOpInterface>,
     DeclareOpInterfaceMethods<CostOpInterface, ["getStateBuffers"]>]> {
   let summary = "the running sum of a gradient";
   let description = [{
     Adds the gradient to a buffer of type `moments` that stays from step to step, and gives
     what is there then. Operations: 2 per element. Reads the gradient, reads and writes the
-    buffer, writes the result. The gradient may be a flat shard.
+    buffer, writes the result. The gradient may be a flat shard, and with a second operand
+    it is clipped as that of `stg.adam`.
 
     ```mlir
     %m = stg.moment f32 %dw <"w" opt> : !dw
     ```
-    Constraints: (C1) the moment is a float of whole bytes.
+    Constraints: (C1) the moment is a float of whole bytes; (C2) a norm is one float.
   }];
-  let args = (ins STG_Tensor:$gradient, TypeAttr:$moments);
+  let args = (ins STG_Tensor:$gradient, Optional<STG_Tensor>:$norm, TypeAttr:$moments);
   let plan = STG_Plan;
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
@@ -170,6 +178,25 @@ def OrthogonalizeOp : STG_TensorOp<"orthogonalize", [Pure,
     };
     Matrices getMatrices();
   }];
+}
+
+def GradientNormOp : STG_TensorOp<"gradient_norm", [Pure, InferTypeOpAdaptor,
+    DeclareOpInterfaceMethods<CostOpInterface>]> {
+  let summary = "the norm of all gradients of a device";
+  let description = [{
+    What frameworks clip gradients by, in one kernel over all of them (`multi_tensor_l2norm`).
+    Each element counts once among all devices: those that several devices have are weighed.
+    A sum over the devices makes it that of the whole model. Operations: 2 per element. Reads
+    the gradients, writes one number. At the local and the schedule level only.
+
+    ```mlir
+    %n = stg.gradient_norm %dw0, %dw1 <"gradient_norm" opt> : !dw0, !dw1
+    ```
+    Constraints: (C1) there is a gradient.
+  }];
+  let args = (ins Variadic<STG_Tensor>:$gradients);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
 }
 
 #endif // STG_DIALECT_STG_IR_STGOPTIMIZEROPS

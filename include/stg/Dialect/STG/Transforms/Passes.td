@@ -1395,6 +1395,30 @@ def BucketGradients : Pass<"stg-bucket-gradients", "::mlir::ModuleOp"> {
   let dependentDialects = ["::stg::STGDialect"];
 }
 
+def ClipGradients : Pass<"stg-clip-gradients", "::mlir::ModuleOp"> {
+  let summary = "clip gradients by the norm of all of them";
+  let description = [{
+    Each device takes the norm of what it has of all gradients, devices with other parts of
+    them sum these up, and the optimizer scales the gradients that it reads. The group of
+    the sum has the axes along which devices do not have the same gradients: those that
+    divide parameters, those that ZeRO divides gradients over, and that of a pipeline. No
+    step of a parameter begins before all gradients of the model are reduced.
+
+    *Requires* and *produces* the local or the schedule level, with optimizer steps that
+    implement `ClippedOpInterface`.
+
+    ```mlir
+    // before
+    %w1 = stg.adam f32 %w, %dw <"w" opt> : !w, !dw
+    // after
+    %n = stg.gradient_norm %dw <"gradient_norm" opt> : !dw
+    %all = stg.all_reduce sum over ["tp"] %n <"gradient_norm" opt> : !stg.tensor<[], f32>
+    %w1 = stg.adam f32 %w, %dw, %all <"w" opt> : !w, !dw, !stg.tensor<[], f32>
+    ```
+  }];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
 def PadExperts : Pass<"stg-pad-experts", "::mlir::ModuleOp"> {
   let summary = "round the rows of each expert up";
   let description = [{

@@ -131,14 +131,14 @@ Operation *Optimizer::createStep(OpBuilder &builder, Value param,
   Location loc = gradient.getLoc();
   switch (kind) {
   case OptimizerKind::Momentum:
-    return MomentumOp::create(builder, loc, param, gradient, moments);
+    return MomentumOp::create(builder, loc, param, gradient, Value(), moments);
   case OptimizerKind::Sgd:
-    return SgdOp::create(builder, loc, param, gradient);
+    return SgdOp::create(builder, loc, param, gradient, Value());
   case OptimizerKind::Muon:
     if (auto it = matrices.find(path); it != matrices.end()) {
       StringAttr name =
           builder.getStringAttr(param.getDefiningOp<ParamOp>().getParamName());
-      auto moment = MomentOp::create(builder, loc, gradient, moments);
+      auto moment = MomentOp::create(builder, loc, gradient, Value(), moments);
       auto direction = OrthogonalizeOp::create(builder, loc, moment.getType(),
                                                moment, it->second.rows,
                                                it->second.columns, kIterations);
@@ -146,11 +146,11 @@ Operation *Optimizer::createStep(OpBuilder &builder, Value param,
         setName(op, name);
         setPhase(op, Phase::Optimizer);
       }
-      return SgdOp::create(builder, loc, param, direction);
+      return SgdOp::create(builder, loc, param, direction, Value());
     }
     [[fallthrough]];
   case OptimizerKind::Adam:
-    return AdamOp::create(builder, loc, param, gradient, moments);
+    return AdamOp::create(builder, loc, param, gradient, Value(), moments);
   }
   llvm_unreachable("unknown optimizer");
 }
