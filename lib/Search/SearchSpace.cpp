@@ -97,6 +97,14 @@ private:
   bool splits(uint32_t schedule);
   uint32_t findSchedule(const StrategyInput &strategy);
   bool isDefaultAxis(FieldId id) const { return defaults.count(id); }
+  /// Values of axes that are not of the mesh are not given to a strategy.
+  bool isGivenOrChosen(const StrategyInput &strategy, FieldId id) const {
+    return strategy.isGiven(id) ||
+           any_of(zip_equal(space.axes, current), [&](const auto &choice) {
+             const auto &[axis, value] = choice;
+             return axis.field->id == id && value != SearchSpace::kUnset;
+           });
+  }
   bool hasAxis(FieldId id) const {
     return any_of(space.axes,
                   [&](const SearchAxis &axis) { return axis.field->id == id; });
@@ -211,7 +219,7 @@ SpaceBuilder::listDivisors(ArrayRef<int64_t> numbers) const {
 
 std::vector<std::string> SpaceBuilder::listPowers(int64_t most) const {
   std::vector<std::string> powers;
-  for (int64_t i = 1; i <= most; i *= 2)
+  for (int64_t left = most, i = 1; left > 0; left /= 2, i *= 2)
     powers.push_back(std::to_string(i));
   return powers;
 }
@@ -498,15 +506,38 @@ std::optional<StrategyInput> SpaceBuilder::settleChoices() {
     else
       cantFail(strategy.set(*axis.field, value, GivenBy::Flag));
   }
+  // What is not uncertain may need it: experts over tp need a divided stream.
+  if (!uncertain.empty()) {
+    StrategyInput all = strategy;
+    for (size_t number : uncertain)
+      cantFail(all.set(*space.axes[number].field,
+                       space.axes[number].values[current[number]],
+                       GivenBy::Flag));
+    Expected<StrategyInput> settled = settler.settle(all);
+    if (settled && all_of(uncertain, [&](size_t number) {
+          return settled->hasEffect(*space.axes[number].field);
+        }))
+      return std::move(*settled);
+    consumeError(settled.takeError());
+  }
   Expected<StrategyInput> settled = settler.settle(strategy);
   for (size_t number : uncertain) {
     if (!settled)
       break;
     const SearchAxis &axis = space.axes[number];
     uint8_t &choice = current[number];
-    StrategyInput with = *settled;
+    StrategyInput with = strategy;
     cantFail(with.set(*axis.field, axis.values[choice], GivenBy::Flag));
-    if (!with.hasEffect(*axis.field)) {
+    // What the effect depends on may follow from the value itself.
+    Expected<StrategyInput> settledWith = settler.settle(with);
+    bool hasEffect = settledWith && settledWith->hasEffect(*axis.field);
+    if (!settledWith) {
+      StrategyInput trial = *settled;
+      cantFail(trial.set(*axis.field, axis.values[choice], GivenBy::Flag));
+      hasEffect = trial.hasEffect(*axis.field);
+    }
+    if (!hasEffect) {
+      consumeError(settledWith.takeError());
       // The strategy is there once, without it.
       if (choice == 0 && none_of(axis.values, [&](StringRef value) {
             return saysNothing(*axis.field, value);
@@ -517,8 +548,8 @@ std::optional<StrategyInput> SpaceBuilder::settleChoices() {
       }
       return std::nullopt;
     }
-    cantFail(strategy.set(*axis.field, axis.values[choice], GivenBy::Flag));
-    settled = settler.settle(strategy);
+    strategy = std::move(with);
+    settled = std::move(settledWith);
   }
   if (settled)
     return std::move(*settled);
@@ -650,8 +681,16 @@ void SpaceBuilder::enterRest(size_t number, State &state) {
   choice = SearchSpace::kUnset;
   if (axis.field->id == FieldId::microBatch)
     values.microBatches = 1;
-  if (!any)
-    enterRest(number + 1, state);
+  if (any)
+    return;
+  // A size that cannot be is not the same as one that nobody has asked for.
+  if (axis.field->id == FieldId::microBatch &&
+      !isDefaultAxis(FieldId::microBatch) && values.training)
+    return refuse(("--micro-batch " + join(axis.values, ", ") +
+                   ": none divides the " + Twine(state.share) +
+                   " sequences of a rank")
+                      .str());
+  enterRest(number + 1, state);
 }
 
 uint32_t SpaceBuilder::findSchedule(const StrategyInput &strategy) {
@@ -704,6 +743,19 @@ void SpaceBuilder::setShape(const State &state, TaskShape &shape,
       cantFail(shape.strategy.set(getField(id), text, GivenBy::Flag));
 }
 
+/// True if ranks of other axes of a task are the further apart the more data
+/// parallelism there is.
+static bool isAroundData(StringRef rankOrder) {
+  StringRef data = getField(FieldId::dp).name,
+            stages = getField(FieldId::pp).name;
+  SmallVector<StringRef> groups;
+  rankOrder.split(groups, '-');
+  auto outer = llvm::find(groups, data);
+  return outer != groups.end() &&
+         any_of(make_range(outer + 1, groups.end()),
+                [&](StringRef group) { return group != stages; });
+}
+
 /// That with the most data parallelism stands for a shape: it says over which
 /// ranks gradients are reduced.
 uint32_t SpaceBuilder::findShape(const State &state) {
@@ -714,6 +766,7 @@ uint32_t SpaceBuilder::findShape(const State &state) {
       familyKey.push_back(choice);
   const Strategy &values = state.strategy.values;
   familyKey.push_back(state.dataInLayers);
+  familyKey.push_back(isAroundData(values.rankOrder) ? values.dp.number : 0);
   familyKey.push_back(values.microBatches > 1);
   std::vector<int64_t> key = familyKey;
   key.push_back(state.share / values.microBatches);
@@ -779,6 +832,11 @@ uint32_t SpaceBuilder::findInside(const State &state, uint32_t shape,
 void SpaceBuilder::addPoint(State &state) {
   const StrategyInput &strategy = state.strategy;
   const Strategy &values = strategy.values;
+  if (values.microBatches > static_cast<int64_t>(maxScheduleCells))
+    return refuse((Twine(values.microBatches) +
+                   " micro-batches are too many: there can be " +
+                   Twine(maxScheduleCells))
+                      .str());
   PointFacts facts;
   facts.shape = findShape(state);
   facts.microBatches = static_cast<uint32_t>(values.microBatches);
@@ -791,12 +849,13 @@ void SpaceBuilder::addPoint(State &state) {
   facts.data =
       static_cast<uint32_t>(values.dp.number / values.replicaRanks.number);
   facts.job = state.job;
+  facts.ranks = static_cast<uint32_t>(currentRanks);
   facts.zero = static_cast<uint8_t>(values.zero);
   facts.reducesInside = values.zero >= ZeroLevel::Gradients ||
                         values.gradientReduction != GradientReduction::Flat;
   facts.listsLayers = !values.layersPerStage.empty();
   facts.isDecode = strategy.getMode() == Mode::Decode;
-  if (!strategy.isGiven(FieldId::overlapMoeExpertParallelComm))
+  if (!isGivenOrChosen(strategy, FieldId::overlapMoeExpertParallelComm))
     facts.pairs =
         state.mayHavePairs ? PairRequest::WherePossible : PairRequest::None;
   else if (values.overlapMoeExpertParallelComm)

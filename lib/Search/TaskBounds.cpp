@@ -8,6 +8,7 @@
 
 #include "TaskReader.h"
 #include "stg/Schedule/PipelineSchedule.h"
+#include "stg/Support/Phases.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 #include <set>
@@ -245,6 +246,10 @@ void TaskBounds::measure(ShapeProgram &shape, bool hasMicroBatches,
   peakGradients = getBytes(memory.peak, TensorCategory::Gradient);
 
   const TraceProgram &program = programs.getClasses()[shape.slowest].program;
+  StringRef peakNode = result.summary.classes[shape.slowest].totals.peakNode;
+  peaksInUpdate = any_of(program.nodes, [&](const NodeTemplate &node) {
+    return node.phase == kOptimizerPhase && peakNode.ends_with(node.name);
+  });
   usesHost = program.usesHost();
   if (usesHost)
     return;
@@ -304,12 +309,12 @@ TaskBounds::measureInside(const CompileResult &result, const Machine &machine,
 /// own: along the axes of data and of context parallelism.
 void TaskBounds::measureUpdate(const TraceBundle &programs,
                                const TraceProgram &program,
-                               const Machine &machine,
+                               const Machine &onMachine,
                                ArrayRef<NodeTime> times) {
   const RankSpace &space = programs.getSpace();
   std::optional<AxisMask> mask;
   auto get = [&](StringRef key, double missing) {
-    return machine.get(key).value_or(missing);
+    return onMachine.get(key).value_or(missing);
   };
   const Ticks fixed = toTicks(get("device.kernel.fixed", 0));
   for (auto [node, time] : zip_equal(program.nodes, times)) {
@@ -336,19 +341,22 @@ void TaskBounds::measureUpdate(const TraceBundle &programs,
       return reducedOver.clear();
     reducedOver.push_back(axis);
   }
-  costs.emplace(machine);
+  machine = &onMachine;
   slowdown = get("overlap.collective_slowdown", 1);
   dataHidden = get("overlap.data_hidden", 0);
 }
 
 /// A byte of a large buffer takes less than one of a small buffer; that of the
 /// size that is best counts. Stages between the ranks only part them further.
-Ticks TaskBounds::getReduction(StringRef collective, unsigned data,
+Ticks TaskBounds::getReduction(StringRef collective, const PointFacts &point,
                                double bytes) const {
   if (reducedOver.empty())
     return 0;
-  auto [it, isNew] = rates.try_emplace({collective == "all_reduce", data});
+  const uint32_t data = point.data;
+  auto [it, isNew] =
+      rates.try_emplace({collective == "all_reduce", data, point.ranks});
   if (isNew) {
+    CollectiveCosts costs(*machine, /*hasDirect=*/false, point.ranks);
     GroupPlace place;
     int64_t was = 1, dataStride = INT64_MAX;
     for (const RankSpace::Axis &axis : reducedOver)
@@ -370,7 +378,7 @@ Ticks TaskBounds::getReduction(StringRef collective, unsigned data,
     for (unsigned power = first; power <= last; ++power) {
       double size = std::ldexp(1., power);
       least =
-          std::min(least, costs->getCollective(collective, place, size) / size);
+          std::min(least, costs.getCollective(collective, place, size) / size);
     }
     it->second = least * slowdown * kTicksPerSecond;
   }
@@ -398,7 +406,7 @@ Ticks TaskBounds::getUpdate(const PointFacts &point, Ticks window) const {
   Ticks tail = 0;
   if (!point.reducesInside)
     tail = getReduction(point.zero >= 1 ? "reduce_scatter" : "all_reduce",
-                        point.data, gradients * part) -
+                        point, gradients * part) -
            window;
   return std::max({static_cast<Ticks>(own), tail, Ticks(0)});
 }
@@ -438,7 +446,7 @@ Ticks TaskBounds::getTime(const PointFacts &point,
     return fixed + time;
   if (point.zero >= 2)
     raiseByCollectives(reducing.whole.collectives +
-                       getReduction("reduce_scatter", point.data, gradients));
+                       getReduction("reduce_scatter", point, gradients));
   if (inside)
     raiseByCollectives(inside->whole.collectives);
   if (split && !schedule.mixesBackward)
@@ -559,6 +567,9 @@ double TaskBounds::getMemory(const PointFacts &point,
   auto divide = [&](double bytes, unsigned zero) {
     return point.zero >= zero ? bytes / point.shards : bytes;
   };
+  const bool hasPeak = !peaksInUpdate || point.zero == 0;
+  const double peakActivations = hasPeak ? this->peakActivations : 0,
+               peakGradients = hasPeak ? this->peakGradients : 0;
   double bytes = 0;
   if (point.stages == 1) {
     bytes = divide(parameters, 3) + divide(optimizer, 1) + other;

@@ -41,6 +41,7 @@ struct PointFacts {
   uint32_t shards = 1;   ///< Ranks that ZeRO divides over, at most.
   uint32_t data = 1;     ///< Ranks along the axis of data parallelism.
   uint32_t job = 0;      ///< Index into `SearchSpace::jobs`.
+  uint32_t ranks = 1;    ///< Of all axes.
   /// Indices into `SearchSpace::insides`, or `kNoInside`: with the collectives
   /// of data parallelism in tasks, and with backward in two halves.
   uint32_t inside = UINT32_MAX, split = UINT32_MAX;

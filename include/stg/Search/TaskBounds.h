@@ -164,7 +164,7 @@ private:
                      llvm::ArrayRef<NodeTime> times);
   /// What takes no less than reducing so many bytes over the ranks of data
   /// parallelism.
-  Ticks getReduction(llvm::StringRef collective, unsigned data,
+  Ticks getReduction(llvm::StringRef collective, const PointFacts &point,
                      double bytes) const;
   const LayerBytes *findStage(const PointFacts &point) const;
   /// From the last backward on.
@@ -190,6 +190,8 @@ private:
   // Bytes.
   double parameters = 0, optimizer = 0, other = 0;
   double peakActivations = 0, peakGradients = 0;
+  /// The peak is in the optimizer, which has less of a shard.
+  bool peaksInUpdate = false;
   double endActivations = 0; ///< Kept of what comes after all layers.
   /// Of these, by number of virtual stages, what each stage has at least.
   std::map<unsigned, LayerBytes> stageBytes;
@@ -198,12 +200,13 @@ private:
   /// The ranks that reduce gradients of all parameters; none where these are
   /// not the same for all.
   std::vector<trace::RankSpace::Axis> reducedOver;
-  std::optional<CollectiveCosts> costs;
+  const Machine *machine = nullptr; ///< Of their collectives.
   double slowdown = 1, dataHidden = 0;
   double gradients = 0; ///< Bytes that are reduced.
   Ticks update = 0;     ///< Of the optimizer, without ZeRO.
-  /// Ticks a byte takes at least, by collective and ranks.
-  mutable std::map<std::pair<bool, unsigned>, double> rates;
+  /// Ticks a byte takes at least, by collective, ranks that reduce, and ranks
+  /// of the job, on which a torus depends.
+  mutable std::map<std::tuple<bool, uint32_t, uint32_t>, double> rates;
 };
 
 } // namespace stg
