@@ -311,8 +311,9 @@ bool ProgramFacts::isOfState(uint32_t node) const {
   return category && isStateCategory(*category);
 }
 
-/// Of a micro-batch that is reduced by itself, gradients are in buffers of its
-/// own; the sum of all is that of the parameter.
+/// What is reduced once for a step are gradients, whatever their buffers count
+/// as. Of a micro-batch that is reduced by itself, gradients are in buffers of
+/// its own; the sum of all is that of the parameter.
 bool ProgramFacts::reducesGradients(uint32_t node) const {
   const NodeTemplate &common = program.nodes[node];
   const auto &outputs = program.wiring[node].outputs;
@@ -320,11 +321,12 @@ bool ProgramFacts::reducesGradients(uint32_t node) const {
       common.isColl() && (common.collective == CollectiveType::AllReduce ||
                           common.collective == CollectiveType::ReduceScatter);
   return isReduction && !outputs.empty() &&
-         llvm::all_of(outputs, [&](const Program::Output &output) {
-           uint32_t slot = output.slot.index;
-           return categories[slot] == Category::Gradient ||
-                  (readers[slot] > 0 && readers[slot] == addingReaders[slot]);
-         });
+         (common.phase == kGradSyncPhase ||
+          llvm::all_of(outputs, [&](const Program::Output &output) {
+            uint32_t slot = output.slot.index;
+            return categories[slot] == Category::Gradient ||
+                   (readers[slot] > 0 && readers[slot] == addingReaders[slot]);
+          }));
 }
 
 bool ProgramFacts::addsReduced(uint32_t node) const {

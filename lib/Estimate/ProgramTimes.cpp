@@ -171,8 +171,15 @@ void ProgramTimes::collectAheadFacts() {
     for (uint32_t first = i; first != kNone;
          first = program.getLink(first).next)
       visit(visit, first);
-    for (uint32_t repeat : all)
+    const bool isShared = any_of(all, [&](uint32_t repeat) {
+      return any_of(program.repeats[repeat].ahead, [&](Program::Ahead entry) {
+        return this->isShared(entry.node);
+      });
+    });
+    for (uint32_t repeat : all) {
       aheadFacts[repeat].repeats.assign(all.begin(), all.end());
+      aheadFacts[repeat].isShared = isShared;
+    }
   }
 }
 
@@ -481,7 +488,7 @@ void ProgramTimes::beginRepeat(const Program::Repeat &repeat) {
   LoopFrame frame;
   frame.repeat = &repeat;
   frame.mayBeAlike = !pair && !hasSeries[getIndex(repeat)] &&
-                     !inside.hasMessages && (!inside.isShared || agreement);
+                     !inside.hasMessages && (!isShared(repeat) || agreement);
   // Loops in a layer, and around layers and tasks, settle nothing of their own;
   // neither do two of them side by side.
   frame.isLayer = !pair && !isInLayer && !repeat.isStep && !inside.hasCalls &&
@@ -575,7 +582,7 @@ std::optional<bool> ProgramTimes::isAlike(LoopFrame &frame) {
   int64_t distance = aheadFacts[getIndex(repeat)].distance;
   if (!frame.mayBeAlike || frame.turn + 1 + distance >= repeat.count)
     return false;
-  if (!getFacts(repeat.body).isShared)
+  if (!isShared(repeat))
     return frame.isAlike;
   return agreement(frame.isAlike ? std::optional(frame.lastDuration)
                                  : std::nullopt,

@@ -242,6 +242,8 @@ private:
     /// that it is linked with.
     llvm::SmallVector<uint32_t, 2> repeats;
     int64_t distance = 0; ///< So many turns at the end execute less.
+    /// Other classes take part in what is executed ahead.
+    bool isShared = false;
   };
   /// A loop, and how far it is.
   struct LoopFrame {
@@ -331,6 +333,11 @@ private:
   bool isShared(uint32_t node) const {
     return program.nodes[node].isColl() &&
            (program.nodes[node].axes & classAxes);
+  }
+  /// True if classes meet in its turns, or in what these execute ahead.
+  bool isShared(const Program::Repeat &repeat) {
+    return getFacts(repeat.body).isShared ||
+           aheadFacts[getIndex(repeat)].isShared;
   }
   bool isBetween(uint32_t node) const {
     return !isMessageBetween.empty() && isMessageBetween[node];
