@@ -134,7 +134,7 @@ Error stg::checkTokens(const Model &model, const Resolved &resolved,
 /// the table of all of them has it, too.
 static Error checkSchedule(const Strategy &strategy) {
   ScheduleRequest request = getScheduleRequest(strategy);
-  if (request.devices <= 1 && !request.pairs)
+  if (request.devices <= 1 && request.microBatches <= 1 && !request.pairs)
     return Error::success();
   Expected<PipelineSchedule> probe =
       makeSchedule(strategy.schedule.text, request.getProbe());
@@ -292,7 +292,7 @@ Error stg::compileModule(const Model &model, const CompileRequest &request,
       return error;
   if (Error error = checkSchedule(strategy.values))
     return error;
-  if (Error error = checkRecompute(getProgram(module), strategy, values))
+  if (Error error = settleRecompute(getProgram(module), strategy, values))
     return error;
   result.dtype = getParameterTypes(module);
   ParameterCounts counts = countParameters(module);

@@ -415,30 +415,36 @@ static Error checkReplayed(func::FuncOp program, const StrategyInput &input) {
                    "use --recompute full");
 }
 
-/// Likewise of convolutions.
-static Error checkConvolutions(func::FuncOp program,
-                               const StrategyInput &input) {
-  if (!input.values.replayConvolutions ||
-      !input.isGiven(FieldId::replayConvolutions))
+static bool hasConvolutions(func::FuncOp program) {
+  return program
+      .walk([](ScanOpInterface scan) {
+        return scan->walk([](CausalConvOp conv) {
+          return getMadeAgain(conv).empty() ? WalkResult::advance()
+                                            : WalkResult::interrupt();
+        });
+      })
+      .wasInterrupted();
+}
+
+/// Likewise of convolutions. That a preset replays them is for models that have
+/// some.
+static Error settleConvolutions(func::FuncOp program, StrategyInput &input) {
+  if (!input.values.replayConvolutions || hasConvolutions(program))
     return Error::success();
-  WalkResult found = program.walk([](ScanOpInterface scan) {
-    return scan->walk([](CausalConvOp conv) {
-      return getMadeAgain(conv).empty() ? WalkResult::advance()
-                                        : WalkResult::interrupt();
-    });
-  });
-  if (found.wasInterrupted())
+  if (!input.isGiven(FieldId::replayConvolutions)) {
+    input.reset(FieldId::replayConvolutions);
     return Error::success();
+  }
   return makeError(input.spell(getField(FieldId::replayConvolutions)) +
                    " has no effect: needs layers with a causal convolution "
                    "and an activation behind it");
 }
 
-Error stg::checkRecompute(func::FuncOp program, const StrategyInput &input,
-                          const SymbolValues &values) {
+Error stg::settleRecompute(func::FuncOp program, StrategyInput &input,
+                           const SymbolValues &values) {
   if (Error error = checkReplayed(program, input))
     return error;
-  if (Error error = checkConvolutions(program, input))
+  if (Error error = settleConvolutions(program, input))
     return error;
   const Strategy &strategy = input.values;
   int64_t size = strategy.recomputeLayers;

@@ -68,10 +68,10 @@ llvm::Error checkStages(mlir::func::FuncOp program,
                         const StrategyInput &strategy,
                         const SymbolValues &values, bool isDraft = false);
 
-/// Checks that the layers of `program` can be grouped for recomputation.
-llvm::Error checkRecompute(mlir::func::FuncOp program,
-                           const StrategyInput &strategy,
-                           const SymbolValues &values);
+/// Checks that `program` has what is to be replayed, and that its layers can be
+/// grouped. What only a preset asks for is dropped where it has nothing of it.
+llvm::Error settleRecompute(mlir::func::FuncOp program, StrategyInput &strategy,
+                            const SymbolValues &values);
 
 /// Checks that each degree divides what the rules of the plan shard over it.
 llvm::Error checkDegrees(const StrategyInput &strategy, mlir::ModuleOp module,
