@@ -48,6 +48,26 @@ func.func @collectives_and_inverses(%h: !half, %x: !x) -> (!half, !half, !half) 
   return %1, %3, %5 : !half, !half, !half
 }
 
+// Where shares differ types do not tell that a group is one device, nor that what comes back is what
+// was sent.
+// CHECK-LABEL: func.func @uneven_collectives
+func.func @uneven_collectives(%x: !x) -> (!x, !x, !x, !x, !x, !x) {
+  // CHECK-NEXT: %[[A:.*]] = stg.all_to_all from 0 to 1 over ["tp"] %{{.*}} {padded
+  %0 = stg.all_to_all from 0 to 1 over ["tp"] %x {payload = #sym.expr<8*B>, padded = #sym.expr<16*B>} : !x -> !x
+  // CHECK-NEXT: %[[I:.*]] = stg.all_to_all from 1 to 0 over ["tp"] %[[A]] {padded
+  %1 = stg.all_to_all from 1 to 0 over ["tp"] %0 {payload = #sym.expr<8*B>, padded = #sym.expr<16*B>} : !x -> !x
+  // CHECK-NEXT: %[[G:.*]] = stg.all_gather dim 1 over ["tp"] %{{.*}} {padded
+  %2 = stg.all_gather dim 1 over ["tp"] %x {payload = #sym.expr<8*B>, padded = #sym.expr<16*B>} : !x -> !x
+  // CHECK-NEXT: %[[H:.*]] = stg.all_gather dim 1 over ["tp"] %{{.*}} {payload
+  %3 = stg.all_gather dim 1 over ["tp"] %x {payload = #sym.expr<8*B>} : !x -> !x
+  // CHECK-NEXT: %[[S:.*]] = stg.reduce_scatter dim 1 over ["tp"] %{{.*}} {padded
+  %4 = stg.reduce_scatter dim 1 over ["tp"] %x {payload = #sym.expr<8*B>, padded = #sym.expr<16*B>} : !x -> !x
+  // Groups of one are known by the mesh.
+  %5 = stg.all_gather dim 1 over ["one"] %x {payload = #sym.expr<8*B>} : !x -> !x
+  // CHECK-NEXT: return %[[A]], %[[I]], %[[G]], %[[H]], %[[S]], %{{.*}} :
+  return %0, %1, %2, %3, %4, %5 : !x, !x, !x, !x, !x, !x
+}
+
 // The shard of another device is not this one's, nor what a scattered sum leaves here.
 // CHECK-LABEL: func.func @shards_of_peers
 // CHECK-SAME: (%[[H:.*]]: !stg.tensor<[B, 2], bf16>, %[[X:.*]]: !stg.tensor<[B, 4], bf16>)

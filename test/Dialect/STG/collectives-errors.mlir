@@ -49,6 +49,31 @@ func.func @all_reduce_of_nothing() {
   return
 }
 // -----
+stg.mesh @mesh <pp = 3>
+!x = !stg.tensor<[4, 6], f32>
+func.func @all_reduce_c3_size(%x: !x) {
+  %0 = stg.all_reduce sum over ["pp"] %x {among = array<i64: 0, 2>} : !x
+  // expected-error @+1 {{'stg.all_reduce' op is among coordinate 3 of mesh axis 'pp', which has size 3}}
+  %1 = stg.all_reduce sum over ["pp"] %x {among = array<i64: 0, 3>} : !x
+  return
+}
+// -----
+stg.mesh @mesh <tp = 1, dp = 2>
+!x = !stg.tensor<[4, 6], f32>
+func.func @all_reduce_c3_one(%x: !x) {
+  // expected-error @+1 {{'stg.all_reduce' op is among coordinate 3 of mesh axis 'tp', which has size 1}}
+  %0 = stg.all_reduce sum over ["tp"] %x {among = array<i64: 0, 3>} : !x
+  return
+}
+// -----
+stg.symbol @P
+stg.mesh @mesh <pp = P>
+!x = !stg.tensor<[4, 6], f32>
+func.func @all_reduce_c3_symbol(%x: !x) {
+  %0 = stg.all_reduce sum over ["pp"] %x {among = array<i64: 0, 3>} : !x
+  return
+}
+// -----
 stg.symbol @S
 stg.symbol @tp
 stg.mesh @mesh <tp = tp>

@@ -187,6 +187,21 @@ LogicalResult stg::detail::verifyCollective(Operation *op) {
   return success();
 }
 
+/// Coordinates are less than the size of their axis, if that is a number.
+static LogicalResult verifyAmongSize(AllReduceOp op, SymExpr size) {
+  std::optional<int64_t> number = size.getInt64();
+  std::optional<ArrayRef<int64_t>> among = op.getAmong();
+  if (!among || !number)
+    return success();
+  for (int64_t coordinate : *among) // all_reduce_c3
+    if (coordinate >= *number)
+      return op.emitOpError("is among coordinate ")
+             << coordinate << " of mesh axis '"
+             << cast<StringAttr>(op.getAxes()[0]).getValue()
+             << "', which has size " << *number;
+  return success();
+}
+
 LogicalResult stg::detail::verifyGroup(Operation *op,
                                        SymbolTableCollection &symbolTable) {
   auto collective = cast<CollectiveOpInterface>(op);
@@ -196,6 +211,9 @@ LogicalResult stg::detail::verifyGroup(Operation *op,
   if (failed(verifyMeshAxes(op, mesh, collective.getAxes())))
     return failure();
   SymExpr group = mesh.getMesh().getGroupSize(collective.getAxes());
+  if (auto reduce = dyn_cast<AllReduceOp>(op);
+      reduce && failed(verifyAmongSize(reduce, group)))
+    return failure();
   auto verify = collective.isFlat() ? verifyFlat : verifyOperand;
   if (op->getNumResults() > 0)
     for (auto [operand, result] :

@@ -22,23 +22,42 @@ template <typename OpTy> static OpFoldResult foldTrivial(OpTy op) {
                                                  : OpFoldResult();
 }
 
-OpFoldResult AllGatherOp::fold(FoldAdaptor) { return foldTrivial(*this); }
-OpFoldResult ReduceScatterOp::fold(FoldAdaptor) { return foldTrivial(*this); }
+/// True if the devices are groups of one.
+static bool isAlone(Operation *op, ArrayAttr axes) {
+  MeshOp mesh = MeshOp::lookup(op);
+  return mesh && mesh.getMesh().getGroupSize(axes).isOne();
+}
 
-/// An exchange and its inverse cancel.
+/// The same of a collective. Where devices have shares of different size types
+/// do not tell, as extents are free.
+template <typename OpTy> static OpFoldResult foldCollective(OpTy op) {
+  if (op.getPayload() && !isAlone(op, op.getAxes()))
+    return {};
+  return foldTrivial(op);
+}
+
+OpFoldResult AllGatherOp::fold(FoldAdaptor) { return foldCollective(*this); }
+OpFoldResult ReduceScatterOp::fold(FoldAdaptor) {
+  return foldCollective(*this);
+}
+
+/// An exchange and its inverse cancel; of shares of different size only the
+/// sizes are known.
 OpFoldResult AllToAllOp::fold(FoldAdaptor) {
   auto inner = getInput().getDefiningOp<AllToAllOp>();
   if (inner && inner.getFrom() == getTo() && inner.getTo() == getFrom() &&
-      inner.getAxes() == getAxes() && inner.getInput().getType() == getType())
+      inner.getAxes() == getAxes() && !inner.getPayload() && !getPayload() &&
+      inner.getInput().getType() == getType())
     return inner.getInput();
-  return foldTrivial(*this);
+  return foldCollective(*this);
 }
 
 /// A device's slice of what was gathered in the same way is its shard.
 OpFoldResult LocalSliceOp::fold(FoldAdaptor) {
   auto gather = getInput().getDefiningOp<AllGatherOp>();
-  if (gather && !getPeer() && gather.getDim() == getDim() &&
-      gather.getAxes() == getAxes() && gather.getInput().getType() == getType())
+  if (gather && !getPeer() && !gather.getPayload() &&
+      gather.getDim() == getDim() && gather.getAxes() == getAxes() &&
+      gather.getInput().getType() == getType())
     return gather.getInput();
   return foldTrivial(*this);
 }
@@ -174,8 +193,7 @@ struct DropTrivialAllReduce : OpRewritePattern<AllReduceOp> {
 
   LogicalResult matchAndRewrite(AllReduceOp op,
                                 PatternRewriter &rewriter) const override {
-    MeshOp mesh = MeshOp::lookup(op);
-    if (!mesh || !mesh.getMesh().getGroupSize(op.getAxes()).isOne())
+    if (op.getAmong() || !isAlone(op, op.getAxes()))
       return failure();
     rewriter.replaceOp(op, op.getInputs());
     return success();

@@ -192,6 +192,8 @@ static TensorFactors getBiasFactors(const TensorFactors &tensor,
   return bias;
 }
 
+bool BiasAddOp::isLinear() { return true; }
+
 ShardingRule BiasAddOp::getShardingRule() {
   ShardingRule rule = makePointwise(getType().getRank(), 1);
   rule.operands.push_back(getBiasFactors(

@@ -519,12 +519,14 @@ def LayerNormGradOp : STG_ExplicitOp<"layer_norm_grad", [STG_MadeIfRead, STG_Lin
   let hasVerifier = 1;
 }
 
-def BiasAddOp : STG_InferredOp<"bias_add", [STG_Differentiable]> {
+def BiasAddOp : STG_InferredOp<"bias_add", [STG_Differentiable,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
   let summary = "adds a bias to every row";
   let description = [{
     The bias has the last dimensions of the input, or those that `dims` names, and is the
     same for all others. Operations: 1 per element of the input. Of a bias with slices for
     rows `draws` says what is expected to be read, and `used` what is, as of `stg.einsum`.
+    Linear, so a partial sum passes through it where the bias is one, too.
 
     ```mlir
     %y = stg.bias_add %x, %b : !stg.tensor<[B, S, H, E], bf16>, !stg.tensor<[H, E], bf16>
@@ -1389,7 +1391,7 @@ def AllReduceOp : STG_CollectiveOp<"all_reduce", "AllReduce",
     ```
     Constraints: (C1) results have the operands' types; (C2) the axes are axes of
     the mesh and distinct; (C3) with `among` there is one axis, and at least two
-    coordinates, of which none is negative or listed twice.
+    coordinates, of which none is negative, listed twice, or beyond a size that is a number.
   }];
   let args = (ins Variadic<STG_Tensor>:$inputs, STG_ReduceKindAttr:$kind,
                        StrArrayAttr:$axes,

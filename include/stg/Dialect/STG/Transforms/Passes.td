@@ -1141,7 +1141,9 @@ def SimplifyCollectives : Pass<"stg-simplify-collectives", "::mlir::ModuleOp"> {
       `reduce(add(x, y))`, for any linear op, and `(x + reduce(a)) + reduce(b)` becomes
       `x + reduce(a + b)`. With `combine-first` what experts made is combined first, too:
       `combine(reduce(x))` becomes `reduce(combine(x))`, one row for each token instead of
-      one for each of its experts. Engines of inference do so, frameworks of training not.
+      one for each of its experts. A bias that is added before becomes a partial sum: the
+      first device has it, the others zeros, of the same size. Engines of inference do so,
+      frameworks of training not.
     - A slice of an all-reduce is a reduce-scatter, a slice of an all-gather is what was
       gathered, and an exchange undoes its inverse (also `--canonicalize` knows these). An
       all-gather of a slice is the value where its devices have the same one, which

@@ -48,6 +48,9 @@ public:
     return layouts->isWhole(value, axes);
   }
 
+  /// What is said of a parameter has changed, and so what follows from it.
+  void deriveAgain() { layouts.reset(); }
+
   void notifyOperationErased(Operation *op) override {
     if (!layouts)
       return;
@@ -243,6 +246,15 @@ struct ReduceTogether : OpRewritePattern<AllReduceOp> {
   }
 };
 
+/// True if a sum over the axes may follow what combines instead of coming
+/// before it: all devices of the group have the same choices and weights.
+static bool combinesPartial(CombineOp op, ArrayAttr axes,
+                            CurrentLayouts &layouts) {
+  return llvm::all_of(op->getOperands().drop_front(), [&](Value other) {
+    return layouts.isWhole(other, axes);
+  });
+}
+
 /// combine(all_reduce(rows)) is all_reduce(combine(rows)) where all devices of
 /// the group have the same choices and weights: a row for each token instead of
 /// one for each of its experts.
@@ -255,9 +267,7 @@ struct ReduceAfterCombine : OpRewritePattern<CombineOp> {
     CollectiveOpInterface sum = asSum(op->getOperand(0).getDefiningOp());
     if (!sum || !sum.isKind(CollectiveKind::AllReduce) ||
         !sum->getResult(0).hasOneUse() || sum->getBlock() != op->getBlock() ||
-        llvm::any_of(op->getOperands().drop_front(), [&](Value other) {
-          return !layouts.isWhole(other, sum.getAxes());
-        }))
+        !combinesPartial(op, sum.getAxes(), layouts))
       return failure();
     SmallVector<Value> operands(op->getOperands());
     operands[0] = sum->getOperand(0);
@@ -266,6 +276,87 @@ struct ReduceAfterCombine : OpRewritePattern<CombineOp> {
         cloneWith(rewriter, sum, partial->getResult(0), op.getType());
     rewriter.replaceOp(op, reduction->getResults());
     rewriter.eraseOp(sum);
+    return success();
+  }
+
+private:
+  CurrentLayouts &layouts;
+};
+
+/// The read of a parameter of which `value` is made by ops that are linear in
+/// it, if nobody else reads it there or elsewhere in the function; or null.
+static ParamOp getOnlyRead(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (op && value.hasOneUse() && !isa<ParamOp>(op)) {
+    auto linear = dyn_cast<ShardableOpInterface>(op);
+    if (!linear || op->getNumOperands() != 1 || op->getNumResults() != 1 ||
+        !linear.isLinearIn(0))
+      return {};
+    value = op->getOperand(0);
+    op = value.getDefiningOp();
+  }
+  auto param = dyn_cast_or_null<ParamOp>(op);
+  if (!param || !value.hasOneUse())
+    return {};
+  const std::string path = getParameterPath(param);
+  WalkResult walked =
+      param->getParentOfType<func::FuncOp>().walk([&](ParamOp other) {
+        return other != param && getParameterPath(other) == path
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      });
+  return walked.wasInterrupted() ? ParamOp() : param;
+}
+
+/// Says that the parameter is the sum of what devices along the axes have.
+static void makePartial(ParamOp param, ArrayAttr over) {
+  LayoutAttr layout = param.getLayout();
+  SmallVector<StringAttr> axes(layout.getAxes());
+  SmallVector<AxisState> states(layout.getStates());
+  for (auto axis : over.getAsRange<StringAttr>()) {
+    axes.push_back(axis);
+    states.push_back(AxisState::getPartial(ReduceKind::Sum));
+  }
+  param.setLayoutAttr(LayoutAttr::get(param.getContext(), axes, states));
+}
+
+/// combine(all_reduce(rows) + bias) is combine(all_reduce(rows + bias')), where
+/// the first device of the group has the bias and the others have zeros, so
+/// that the sum can follow what combines. No device does or keeps less than
+/// before: engines load the bias on one rank, into a buffer that all have. A
+/// dense layer gains nothing by it: its bias is added to as many elements as
+/// are summed. Biases are parameters alone, for what is made of tokens has no
+/// place where zeros would come from.
+struct AddBiasBeforeReduction
+    : OpInterfaceRewritePattern<ShardableOpInterface> {
+  AddBiasBeforeReduction(MLIRContext *context, CurrentLayouts &layouts)
+      : OpInterfaceRewritePattern(context), layouts(layouts) {}
+
+  LogicalResult matchAndRewrite(ShardableOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.isLinear() || op->getNumOperands() != 2 ||
+        op->getNumResults() != 1 || !op->getResult(0).hasOneUse())
+      return failure();
+    auto combine = dyn_cast<CombineOp>(*op->user_begin());
+    Value rows = op->getOperand(0), bias = op->getOperand(1);
+    CollectiveOpInterface sum = asSum(rows.getDefiningOp());
+    if (!combine || combine.getOperand(0) != op->getResult(0) || !sum ||
+        !sum.isKind(CollectiveKind::AllReduce) || !rows.hasOneUse() ||
+        sum->getBlock() != op->getBlock() ||
+        !combinesPartial(combine, sum.getAxes(), layouts))
+      return failure();
+    ParamOp param = getOnlyRead(bias);
+    if (!param || !param.getLayout() || !layouts.isWhole(param, sum.getAxes()))
+      return failure();
+    rewriter.modifyOpInPlace(param, [&] { makePartial(param, sum.getAxes()); });
+    Value operands[] = {sum->getOperand(0), bias};
+    Type type = op->getResult(0).getType();
+    Operation *partial = cloneWith(rewriter, op, operands, type);
+    Operation *reduction =
+        cloneWith(rewriter, sum, partial->getResult(0), type);
+    rewriter.replaceOp(op, reduction->getResults());
+    rewriter.eraseOp(sum);
+    layouts.deriveAgain();
     return success();
   }
 
@@ -468,7 +559,7 @@ LogicalResult SimplifyCollectives::rewrite(func::FuncOp function) {
   patterns.add<ReduceAfterLinear, ReduceAddChainOnce, ReduceTogether>(context);
   patterns.add<DropGatheredSlice>(context, layouts);
   if (combineFirst)
-    patterns.add<ReduceAfterCombine>(context, layouts);
+    patterns.add<ReduceAfterCombine, AddBiasBeforeReduction>(context, layouts);
   GreedyRewriteConfig config;
   config.setListener(&layouts);
   return applyPatternsGreedily(function, std::move(patterns), config);
