@@ -7,6 +7,9 @@
 // RUN: stg-opt %s --stg-name-ops --stg-freeze-parameters="names=vision" | FileCheck %s --check-prefix=SCOPE
 // RUN: stg-opt %s --stg-name-ops --stg-freeze-parameters="names=layers/[uv],*embed" | FileCheck %s --check-prefix=PATTERN
 // RUN: stg-opt %s --stg-name-ops --stg-freeze-parameters="names=embed,layers:4" | FileCheck %s --check-prefix=ALL
+// RUN: stg-opt %s --stg-name-ops --stg-freeze-parameters="names=embed values=L=1" | FileCheck %s --check-prefix=ONE
+// RUN: stg-opt %s --stg-name-ops --stg-freeze-parameters="names=embed values=L=1 peel=false" | FileCheck %s --check-prefix=SYMBOL
+// RUN: stg-opt %s --stg-name-ops --stg-freeze-parameters="names=vision values=L=1" | FileCheck %s --check-prefix=SYMBOL
 // RUN: stg-opt %s --stg-name-ops --stg-freeze-parameters | FileCheck %s --check-prefix=NONE
 
 stg.symbol @L = 4
@@ -29,6 +32,12 @@ stg.symbol @L = 4
 // WHOLE: stg.param "embed" {frozen}
 // WHOLE: stg.repeat "layers" * L carry
 // WHOLE-NOT: layers_first
+
+// The only layer is the one that starts: it hands nothing on, which its count says then.
+// ONE: stg.repeat "layers" * 1 carry
+// ONE-NOT: stg.repeat
+// SYMBOL: stg.repeat "layers" * L carry
+// SYMBOL-NOT: stg.repeat
 
 // Two layers are frozen, and the first of the others is one that starts.
 // FIRST: stg.param "embed" {frozen}

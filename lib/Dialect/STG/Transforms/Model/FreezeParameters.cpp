@@ -220,13 +220,23 @@ static bool startsInactive(RepeatOp repeat, const Activity &activity) {
   });
 }
 
+/// Nothing is handed on in a repeat of one iteration. Activity knows it of a
+/// count that is a number, not of a symbol that has the value.
+static void tellSingle(RepeatOp repeat) {
+  MLIRContext *context = repeat.getContext();
+  SymExpr start = repeat.getFirst().value_or(SymExpr::get(context, 0));
+  repeat.setRange(start, SymExpr::get(context, 1));
+}
+
 LogicalResult FreezeParameters::peelBlock(Block &block, Activity &activity) {
   for (auto repeat : llvm::to_vector(block.getOps<RepeatOp>())) {
     bool hasStacks = repeat.getNumResults() != repeat.getNumCarried() ||
                      !repeat.getStacks().empty();
     std::optional<int64_t> count = evaluate(repeat.getCount(), binding);
-    if (startsInactive(repeat, activity) && !hasStacks && count != 1) {
-      if (failed(takeFirst(repeat, 1, "_first")))
+    if (startsInactive(repeat, activity) && !hasStacks) {
+      if (count == 1)
+        tellSingle(repeat);
+      else if (failed(takeFirst(repeat, 1, "_first")))
         return failure();
       // What is active is another now, in all of the block.
       return peelRepeats(repeat->getParentOfType<func::FuncOp>());
