@@ -69,9 +69,12 @@ struct RecomputeCheap : stg::impl::RecomputeCheapBase<RecomputeCheap> {
       if (!saved || saved.getDefiningOp() != op || slice.use_empty())
         continue;
       slices.emplace_back(slice, saved);
-      for (Operation *user : slice.getUsers())
+      for (Operation *user : slice.getUsers()) {
+        // A loop inside of this one may read it.
+        user = backward.getLoopBlock().findAncestorOpInBlock(*user);
         if (!first || user->isBeforeInBlock(first))
           first = user;
+      }
     }
     if (slices.empty())
       return;
