@@ -16,7 +16,10 @@ parameters and activations, fp32 gradients, moments and master copy.
 
 The rank's peak is at the loss, when no layer executes: it falls by all that is on the host.
 
-Usage: offload.py {activations|states|parts|names|files}...
+Rings of context parallelism read what a layer has loaded: it is loaded once, whatever ranges of
+tokens a rank sees, so that all ranks have the same collectives.
+
+Usage: offload.py {activations|rings|states|parts|names|files}...
 """
 
 from dataclasses import replace
@@ -70,6 +73,25 @@ def activations(check):
         plan = step(m)
         (before,), (after,) = compare(check, LOSS, plan, "activations")
         falls(check, before, after, LOSS.L * saved_by_layer(LOSS))
+
+
+def rings(check):
+    """Layers of two kinds, in turns. All that is stored is loaded once, on each rank as on others."""
+    flags = ["gpt-oss-20b", "--set=L=4", "--set=V=1024", "--batch=2", "--micro-batch=1", "--seq=1024",
+             "--cp=2", "--offload=activations", "--dry-run"]
+    stored = {}
+    for exchange in "p2p", "gather_p2p":
+        for balance in "none", "zigzag":
+            for more in ("--zero=3", "--zero=2", "--zero=3 --prefetch=0", "--zero=3 --offload-ahead=0"):
+                check.context = f"rings {exchange} {balance} {more}"
+                summary = traces.compile_json(
+                    *flags, f"--cp-comm-type={exchange}", f"--cp-balance={balance}", *more.split())
+                for entry in summary["classes"]:
+                    moved = {(e["kind"], e["phase"]): (e["count"], e["bytes"]) for e in entry["transfers"]}
+                    check.equal("kinds", sorted(moved), [("load", "bwd"), ("store", "fwd")])
+                    check.equal("loads", moved["load", "bwd"], moved["store", "fwd"])
+                    check.equal("stores", moved["store", "fwd"],
+                                stored.setdefault((exchange, balance), moved["store", "fwd"]))
 
 
 def states(check):
@@ -199,4 +221,4 @@ def files(check):
 
 
 if __name__ == "__main__":
-    checks.main(activations, states, parts, names, files)
+    checks.main(activations, rings, states, parts, names, files)

@@ -32,7 +32,8 @@ using namespace stg;
 using namespace stg::chakra;
 
 namespace {
-/// The nodes of a block and a phase that read one buffer of the host.
+/// The nodes of a block and a phase, or of repeats in it, that read one buffer
+/// of the host.
 struct Readers {
   Block *block;
   Value host;
@@ -482,6 +483,36 @@ void Offloader::mergeSame() {
   }
 }
 
+/// The result that is the buffer after the node has changed it, or null.
+static Value getChanged(NodeOpInterface node, Value buffer) {
+  for (OpResult result : node->getResults())
+    if (node.getChangedBuffer(result.getResultNumber()) == buffer)
+      return result;
+  return {};
+}
+
+/// The block that a node reads a buffer for. What an iteration has is loaded in
+/// it, once, for repeats inside of it, too, such as those of rings: how often
+/// these iterate, if at all, may differ from rank to rank. What a node changes
+/// is loaded and stored where it stands.
+static Block *getReadingBlock(NodeOpInterface node, Value host) {
+  Block *scope = host.getParentBlock();
+  bool isOfIteration = isa<RepeatOp>(scope->getParentOp());
+  return isOfIteration && !getChanged(node, host) ? scope : node->getBlock();
+}
+
+/// True if `lhs` stands before `rhs`, both in the block or in repeats in it.
+static bool isBefore(Operation *lhs, Operation *rhs, Block *block) {
+  while (lhs != rhs) {
+    Operation *left = block->findAncestorOpInBlock(*lhs);
+    Operation *right = block->findAncestorOpInBlock(*rhs);
+    if (left != right)
+      return left->isBeforeInBlock(right);
+    block = &left->getRegion(0).front();
+  }
+  return false;
+}
+
 /// In the order of what reads first.
 SmallVector<Readers> Offloader::collectReaders() {
   llvm::MapVector<Block *, SmallVector<Readers>> blocks;
@@ -497,7 +528,7 @@ SmallVector<Readers> Offloader::collectReaders() {
     for (Operation *user : users) {
       auto node = cast<NodeOpInterface>(user);
       // The body of a repeat is of one pass, also where that replays.
-      Block *block = user->getBlock();
+      Block *block = getReadingBlock(node, value);
       bool isInRepeat = isa<RepeatOp>(block->getParentOp());
       Readers &readers = groups[{
           block, isInRepeat ? Attribute() : Attribute(node.getPhaseAttr())}];
@@ -506,8 +537,9 @@ SmallVector<Readers> Offloader::collectReaders() {
       readers.nodes.push_back(node);
     }
     for (auto &[key, readers] : groups) {
-      llvm::sort(readers.nodes, [](NodeOpInterface lhs, NodeOpInterface rhs) {
-        return lhs->isBeforeInBlock(rhs);
+      Block *block = key.first;
+      llvm::sort(readers.nodes, [&](NodeOpInterface lhs, NodeOpInterface rhs) {
+        return isBefore(lhs, rhs, block);
       });
       OperandRange operands = readers.nodes.front()->getOperands();
       readers.number = llvm::find(operands, value) - operands.begin();
@@ -515,23 +547,16 @@ SmallVector<Readers> Offloader::collectReaders() {
     }
   }
   SmallVector<Readers> all;
-  for (auto &[block, groups] : blocks) {
-    llvm::sort(groups, [](const Readers &lhs, const Readers &rhs) {
+  for (auto &entry : blocks) {
+    SmallVector<Readers> &groups = entry.second;
+    llvm::sort(groups, [&](const Readers &lhs, const Readers &rhs) {
       Operation *left = lhs.nodes.front(), *right = rhs.nodes.front();
       return left == right ? lhs.number < rhs.number
-                           : left->isBeforeInBlock(right);
+                           : isBefore(left, right, entry.first);
     });
     llvm::append_range(all, groups);
   }
   return all;
-}
-
-/// The result that is the buffer after the node has changed it, or null.
-static Value getChanged(NodeOpInterface node, Value buffer) {
-  for (OpResult result : node->getResults())
-    if (node.getChangedBuffer(result.getResultNumber()) == buffer)
-      return result;
-  return {};
 }
 
 /// How many iterations a node is issued ahead.
@@ -553,7 +578,8 @@ LoadOp Offloader::createLoad(Readers readers) {
                    !repeat.getBody().isAncestor(readers.host.getParentRegion());
   unsigned distance = 0;
   for (NodeOpInterface node : readers.nodes)
-    distance = std::max(distance, getAhead(node));
+    if (node->getBlock() == readers.block)
+      distance = std::max(distance, getAhead(node));
   bool isAhead = (isSlice || isOutside) && ahead + distance > 0;
   if (isAhead) {
     // Behind the loads that are there, which are read earlier.
@@ -562,7 +588,8 @@ LoadOp Offloader::createLoad(Readers readers) {
       ++place;
     builder.setInsertionPoint(readers.block, place);
   } else {
-    builder.setInsertionPoint(readers.nodes.front());
+    builder.setInsertionPoint(
+        readers.block->findAncestorOpInBlock(*readers.nodes.front()));
   }
   const auto &[type, name] = moved[readers.host];
   StringAttr phase = readers.nodes.front().getPhaseAttr();
