@@ -104,15 +104,60 @@ static Part getPart(const EinsumEquation &equation, unsigned number,
   return Part::Other;
 }
 
+/// True for attention with latents as its keys: one head, which has no name.
+static bool hasLatents(AttentionOp attention) {
+  DimAttr heads = attention.getKey().getType().getDim(2);
+  return heads.getNames().empty() && heads.getExtent().isOne();
+}
+
+/// True if the value is all or a part of what attention asks latents for.
+static bool isQueryOfLatents(Value value) {
+  return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<ConcatOp, CastOp>(user))
+      return isQueryOfLatents(user->getResult(0));
+    auto attention = dyn_cast<AttentionOp>(user);
+    return attention && attention.getQuery() == use.get() &&
+           hasLatents(attention);
+  });
+}
+
+/// What the dimension of latents is to a product that a head executes with a
+/// matrix that makes its keys or values of latents c, in another order: q (W c)
+/// is (q W) c. None for other products.
+static std::optional<Part> getPartOfLatents(EinsumOp product, unsigned number) {
+  if (isQueryOfLatents(product.getResult()))
+    return Part::Other;
+  Value read = product.getInputs()[1 - number];
+  while (auto narrow = read.getDefiningOp<CastOp>())
+    read = narrow.getInput();
+  auto attention = read.getDefiningOp<AttentionOp>();
+  return attention && hasLatents(attention) ? std::optional(Part::Summed)
+                                            : std::nullopt;
+}
+
 /// The blocks of a matrix that is read so. Dimensions side by side that are the
 /// same part are one; a number of matrices, such as gate and up, are several.
+/// A matrix is stored once, whatever form a step reads it in: one that queries
+/// or outputs have absorbed as that of a linear layer, which sums over latents.
 static SmallVector<int64_t> getBlocks(OpOperand &use, const Storage &storage) {
   auto product = cast<EinsumOp>(use.getOwner());
   auto equation = llvm::cantFail(EinsumEquation::parse(product.getEquation()));
   StringRef term = equation.inputs[use.getOperandNumber()];
   auto type = cast<SymTensorType>(use.get().getType());
+  auto getReadPart = [&](char letter) {
+    return getPart(equation, use.getOperandNumber(), letter);
+  };
+  bool isOfHeads = llvm::any_of(
+      term, [&](char letter) { return getReadPart(letter) == Part::Slices; });
+  std::optional<Part> latents;
+  if (isOfHeads && equation.inputs.size() == 2)
+    latents = getPartOfLatents(product, use.getOperandNumber());
   auto getPartOf = [&](size_t i) {
-    return getPart(equation, use.getOperandNumber(), term[i]);
+    Part part = getReadPart(term[i]);
+    if (latents)
+      return part == *latents ? Part::Summed : Part::Other;
+    return part;
   };
   SmallVector<int64_t> blocks;
   for (size_t i = 0; i < term.size(); ++i) {
