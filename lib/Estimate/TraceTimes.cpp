@@ -85,14 +85,15 @@ Ticks MachineCosts::getCollective(const TracedNode &node,
 }
 
 Expected<TraceCosts> stg::getMachineCosts(const Machine &machine,
-                                          bool isRoofline) {
+                                          bool isRoofline, int64_t ranks) {
   Expected<KernelTimes> kernels = KernelTimes::get(machine, "flash");
   if (!kernels)
     return kernels.takeError();
   const ProductRates *found = kernels->findRates("bf16");
   ProductRates rates = found ? *found : kernels->getOtherRates(kElement);
   auto costs = std::make_shared<MachineCosts>(MachineCosts{
-      std::move(*kernels), rates, CollectiveCosts(machine), rates.peak,
+      std::move(*kernels), rates,
+      CollectiveCosts(machine, /*hasDirect=*/false, ranks), rates.peak,
       machine.get("device.memory.bandwidth").value_or(0), isRoofline});
   // Many collectives are alike.
   using Key = std::tuple<CollectiveType, uint32_t, int64_t>;

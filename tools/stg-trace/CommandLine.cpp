@@ -38,6 +38,18 @@ Expected<std::pair<uint64_t, uint64_t>> parseRankRange(StringRef text) {
                            ": expected LO:HI with LO < HI, or LO:");
 }
 
+Error checkRankRange(StringRef text, std::pair<uint64_t, uint64_t> ranks,
+                     bool hasAny, uint64_t last) {
+  if (!hasAny)
+    return createStringError("--ranks " + text +
+                             ": the trace has none of these");
+  // LO: is to the last one, whichever that is.
+  if (ranks.second != UINT64_MAX && ranks.second > last + 1)
+    return createStringError("--ranks " + text +
+                             ": the last rank of the trace is " + Twine(last));
+  return Error::success();
+}
+
 Expected<bool> runCommand(raw_ostream &os) {
   if (getStatsCommand())
     return runStats(os);

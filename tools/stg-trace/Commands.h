@@ -24,6 +24,12 @@ std::string getOutputFile();
 llvm::Expected<std::pair<uint64_t, uint64_t>>
 parseRankRange(llvm::StringRef text);
 
+/// Fails where the trace has none of the ranks of `--ranks text`, or ends with
+/// the rank `last` before all of them.
+llvm::Error checkRankRange(llvm::StringRef text,
+                           std::pair<uint64_t, uint64_t> ranks, bool hasAny,
+                           uint64_t last);
+
 /// Runs the subcommand that was given.
 llvm::Expected<bool> runCommand(llvm::raw_ostream &os);
 

@@ -69,14 +69,20 @@ static Expected<StatsView> getView() {
   return view;
 }
 
-/// Whether any of these ranks is there.
-static bool hasAny(const TraceInput &trace,
-                   std::pair<uint64_t, uint64_t> ranks) {
-  if (trace.bundle)
-    return ranks.first < uint64_t(trace.bundle->getSpace().getNumRanks());
-  return llvm::any_of(trace.files.files, [&](const RankFile &file) {
-    return file.rank >= ranks.first && file.rank < ranks.second;
-  });
+/// Fails if not all of these ranks are there.
+static Error checkRanks(const TraceInput &trace,
+                        std::pair<uint64_t, uint64_t> ranks) {
+  bool hasAny = false;
+  uint64_t last = 0;
+  if (trace.bundle) {
+    last = trace.bundle->getSpace().getNumRanks() - 1;
+    hasAny = ranks.first <= last;
+  }
+  for (const RankFile &file : trace.files.files) {
+    hasAny |= file.rank >= ranks.first && file.rank < ranks.second;
+    last = std::max(last, file.rank);
+  }
+  return checkRankRange(rankRange, ranks, hasAny, last);
 }
 
 static void print(const TraceStats &stats, const StatsView &view,
@@ -94,9 +100,9 @@ Expected<bool> runStats(raw_ostream &os) {
   Expected<TraceInput> trace = openTrace(input, groupFile);
   if (!trace)
     return trace.takeError();
-  if (view->expanded && !hasAny(*trace, *view->expanded))
-    return createStringError("--ranks " + Twine(rankRange) +
-                             ": the trace has none of these");
+  if (view->expanded)
+    if (Error error = checkRanks(*trace, *view->expanded))
+      return std::move(error);
   if (trace->bundle) {
     print(BundleStats(*trace->bundle, input), *view, os);
     return true;

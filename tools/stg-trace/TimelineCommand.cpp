@@ -84,7 +84,8 @@ Expected<bool> runTimeline(raw_ostream &os) {
   Expected<TraceGraphs> graphs = TraceGraphs::load(*trace, isShown);
   if (!graphs)
     return graphs.takeError();
-  Expected<TraceCosts> costs = getMachineCosts(*machine, roofline);
+  Expected<TraceCosts> costs =
+      getMachineCosts(*machine, roofline, graphs->numRanks);
   if (!costs)
     return costs.takeError();
   Expected<TraceTimes> times = executeTraces(*graphs, *costs);
@@ -94,9 +95,14 @@ Expected<bool> runTimeline(raw_ostream &os) {
   for (size_t i = 0; i < graphs->ranks.size(); ++i)
     if (isShown(graphs->ranks[i].rank))
       positions.push_back(i);
-  if (positions.empty())
-    return createStringError("--ranks " + Twine(rankRange) +
-                             ": the trace has none of these");
+  if (rankRange.getNumOccurrences()) {
+    uint64_t last = 0;
+    for (const auto &entry : graphs->ranks)
+      last = std::max<uint64_t>(last, entry.rank);
+    if (Error error =
+            checkRankRange(rankRange, shown, !positions.empty(), last))
+      return std::move(error);
+  }
   if (summary)
     printSummary(*graphs, *times, positions, os);
   else

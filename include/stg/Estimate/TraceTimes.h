@@ -41,9 +41,10 @@ struct TraceCosts {
 /// Costs on a machine. Compute nodes take the larger of operations at the peak
 /// of bf16 and of bytes at the bandwidth of memory if `isRoofline`; else
 /// products, as far as sizes of tensors tell them, and other kernels take what
-/// they take in estimates. The machine must outlive them.
+/// they take in estimates. A job of so many ranks has a torus of its own, where
+/// machines have one. The machine must outlive the costs.
 llvm::Expected<TraceCosts> getMachineCosts(const Machine &machine,
-                                           bool isRoofline);
+                                           bool isRoofline, int64_t ranks);
 
 struct TraceTimes {
   struct Span {
