@@ -91,8 +91,17 @@ int main(int argc, char **argv) {
     return 1;
   }
   int status = 0;
-  for (int i = 2; i < argc && status == 0; ++i)
-    status = printRank(bundle, strtoll(argv[i], NULL, 10));
+  for (int i = 2; i < argc && status == 0; ++i) {
+    char *rest = NULL;
+    long long rank = strtoll(argv[i], &rest, 10);
+    if (rest == argv[i] || *rest) {
+      fprintf(stderr, "rank-times: '%s' is not a rank, expected a number\n",
+              argv[i]);
+      status = 1;
+      break;
+    }
+    status = printRank(bundle, rank);
+  }
   stgTraceBundleClose(bundle);
   return status;
 }

@@ -80,16 +80,23 @@ static void printRow(const Point *point, const StgCompilation *compilation) {
          memory);
 }
 
-static void compilePoint(const char *model, const Point *point) {
+static StgError *compile(const char *model, const Point *point,
+                         StgCompilation **compilation) {
   StgStrategy *strategy = stgStrategyCreate();
-  StgCompilation *compilation = NULL;
   StgError *error = setPoint(strategy, point);
   if (!error) {
     StgCompileRequest request = {0};
     request.model = model;
     request.strategy = strategy;
-    error = stgCompile(&request, &compilation);
+    error = stgCompile(&request, compilation);
   }
+  stgStrategyDestroy(strategy);
+  return error;
+}
+
+static void compilePoint(const char *model, const Point *point) {
+  StgCompilation *compilation = NULL;
+  StgError *error = compile(model, point, &compilation);
   if (error)
     fprintf(stderr,
             "tp %" PRId64 ", pp %" PRId64 ", dp %" PRId64 ", ZeRO %" PRId64
@@ -100,7 +107,19 @@ static void compilePoint(const char *model, const Point *point) {
     printRow(point, compilation);
   stgErrorDestroy(error);
   stgCompilationDestroy(compilation);
-  stgStrategyDestroy(strategy);
+}
+
+/** What is wrong on one rank is wrong with the model, and so in all points. */
+static int checkModel(const char *model, int64_t batch) {
+  Point point = {1, 1, 1, 0, batch};
+  StgCompilation *compilation = NULL;
+  StgError *error = compile(model, &point, &compilation);
+  int failed = error != NULL;
+  if (failed)
+    fprintf(stderr, "sweep: %s", stgErrorGetText(error));
+  stgErrorDestroy(error);
+  stgCompilationDestroy(compilation);
+  return failed;
 }
 
 int main(int argc, char **argv) {
@@ -110,6 +129,8 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: sweep MODEL RANKS BATCH\n");
     return 1;
   }
+  if (checkModel(argv[1], batch))
+    return 1;
   printf("tp,pp,dp,zero,operations,collective_bytes,peak_bytes\n");
   for (int64_t tp = 1; tp <= ranks; ++tp)
     for (int64_t pp = 1; tp * pp <= ranks; ++pp) {

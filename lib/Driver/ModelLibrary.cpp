@@ -13,6 +13,8 @@
 #include "stg/Support/Error.h"
 #include "stg/Support/Files.h"
 #include "stg/Support/Installation.h"
+#include "stg/Support/Names.h"
+#include "stg/Trace/Bundle/TraceBundle.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -126,30 +128,46 @@ static Error chooseConfig(Model &model, StringRef name) {
   return makeError(text);
 }
 
+/// Why there is no file or folder of this name.
+static std::string describeAbsence(StringRef name) {
+  std::error_code code;
+  llvm::sys::fs::file_status status;
+  code = llvm::sys::fs::status(name, status);
+  if (!code)
+    code = std::make_error_code(std::errc::is_a_directory);
+  if (code == std::errc::no_such_file_or_directory)
+    return "no such file";
+  return code.message();
+}
+
+/// A folder may be meant as what has been compiled.
+static std::string describeFolder(StringRef name) {
+  if (!llvm::sys::fs::is_directory(name))
+    return "";
+  llvm::SmallString<128> bundle(name);
+  llvm::sys::path::append(bundle, trace::TraceBundle::kFileName);
+  if (isRegularFile(bundle))
+    return ", and the directory of that name has a bundle, which is a model "
+           "that is compiled already";
+  return ", and the directory of that name has no bundle, which stg-compile "
+         "--bundle writes";
+}
+
 /// The library file with the configuration `name`.
 static Expected<std::string> findModel(StringRef name, StringRef config,
                                        ModelLibrary &library) {
   if (name.ends_with(".mlir") || isConfigFile(name))
-    return makeError("cannot open '" + name + "': no such file");
+    return makeError("cannot open '" + name + "': " + describeAbsence(name));
   std::optional<std::string> file = library.find(name);
   if (!file) {
-    std::vector<std::string> known = library.list();
-    // There are hundreds: those that are spelled most like it.
-    llvm::sort(known, [&](StringRef left, StringRef right) {
-      return std::make_pair(name.edit_distance(left), left) <
-             std::make_pair(name.edit_distance(right), right);
-    });
-    known.resize(std::min<size_t>(known.size(), 5));
-    // It may be meant as what has been compiled.
-    StringRef folder =
-        llvm::sys::fs::is_directory(name)
-            ? ", and the directory of that name has no bundle, which "
-              "stg-compile --bundle writes"
-            : "";
-    return makeError("unknown model '" + name + "'" + folder +
-                     "; give a .mlir file, a config.json or one of the "
-                     "library's models, which --list-models prints, such as " +
-                     llvm::join(known, ", "));
+    // There are hundreds: those that may be meant.
+    std::vector<std::string> similar =
+        findSimilarNames(name, library.list(), /*most=*/5);
+    return makeError(
+        "unknown model '" + name + "'" + describeFolder(name) +
+        "; give a .mlir file, a config.json or one of the library's models, "
+        "which --list-models prints" +
+        (similar.empty() ? "" : ", such as " + llvm::join(similar, ", ")));
   }
   if (!config.empty() && config != name)
     return makeError("model '" + name +

@@ -9,6 +9,7 @@
 #include "stg/Import/Import.h"
 #include "Config.h"
 #include "stg/Import/Family.h"
+#include "stg/Support/Names.h"
 #include "stg/Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -47,7 +48,7 @@ public:
 private:
   std::nullopt_t fail(Place place, const Twine &message);
   std::nullopt_t failAsUnknown(Place place, const Twine &message,
-                               const Value *root = nullptr);
+                               StringRef given, const Value *root = nullptr);
   std::optional<Family> findFamily(const Value &root);
   std::optional<Family> findByArchitecture(const Value &root);
   bool takeSize(Value &root);
@@ -82,10 +83,26 @@ getKnownParts(const Value &root, const std::vector<std::string> &types) {
   return parts;
 }
 
+/// The types that are known. Of many, those that may be meant.
+static std::string listTypes(const std::vector<std::string> &types,
+                             StringRef given) {
+  constexpr size_t kFew = 12, kMostSimilar = 5;
+  if (types.size() <= kFew)
+    return "known: " + joinWords(types, "or");
+  std::vector<std::string> similar =
+      findSimilarNames(given, types, kMostSimilar);
+  if (similar.empty())
+    return "docs/BringYourModel.md lists the " + std::to_string(types.size()) +
+           " types that are known";
+  return "known types are " + llvm::join(similar, ", ") + " and " +
+         std::to_string(types.size() - similar.size()) +
+         " more, which docs/BringYourModel.md lists";
+}
+
 /// Ends with the parts of `root` that are known by themselves or, where there
-/// are none, with all types that are known; or says which table is not valid.
+/// are none, with types that are known; or says which table is not valid.
 std::nullopt_t Importer::failAsUnknown(Place place, const Twine &message,
-                                       const Value *root) {
+                                       StringRef given, const Value *root) {
   Expected<std::vector<std::string>> types = library.getTypes();
   if (!types)
     return fail(place, toString(types.takeError()));
@@ -93,7 +110,7 @@ std::nullopt_t Importer::failAsUnknown(Place place, const Twine &message,
   if (root)
     parts = getKnownParts(*root, *types);
   if (parts.empty())
-    return fail(place, message + "; known: " + joinWords(*types, "or"));
+    return fail(place, message + "; " + listTypes(*types, given));
   return fail(place, message +
                          "; known by itself, without the rest, as a file of "
                          "its own: " +
@@ -107,7 +124,8 @@ std::optional<Family> Importer::findByArchitecture(const Value &root) {
       names->list.front().kind != Value::Text)
     return failAsUnknown(root.place,
                          "has neither 'model_type' nor '_class_name', one "
-                         "of which says what the other keys mean");
+                         "of which says what the other keys mean",
+                         /*given=*/"");
   Expected<std::vector<std::string>> types =
       library.getTypesWith(names->list.front().text);
   if (!types)
@@ -116,7 +134,8 @@ std::optional<Family> Importer::findByArchitecture(const Value &root) {
   if (types->empty())
     return failAsUnknown(names->place,
                          given + ", which is no model of a known family, and "
-                                 "'model_type' is not there");
+                                 "'model_type' is not there",
+                         names->list.front().text);
   if (types->size() > 1)
     return fail(names->place, given +
                                   ", which several families have; "
@@ -153,7 +172,7 @@ std::optional<Family> Importer::findFamily(const Value &root) {
                ? ", with 'architectures' " + architectures->str()
                : "") +
           ", which is not known",
-      &root);
+      type->text, &root);
 }
 
 /// Puts one of the sizes of a family in the place of its table: a configuration

@@ -245,7 +245,8 @@ Error MachineReader::readTree(const json::Value &value,
   const json::Object *object = value.getAsObject();
   if (!object)
     return fail(key, "expected an object");
-  if (object->get("value"))
+  // One that has lost its value is no group of numbers.
+  if (findMachineKey(key) || object->get("value") || object->get("unit"))
     return readQuantity(*object, key);
   for (StringRef member : getMembers(*object))
     if (Error error = readTree(*object->get(member), append(key, member)))

@@ -15,6 +15,9 @@ using namespace stg;
 Expected<std::string> stg::getSweep(ArrayRef<std::string> given) {
   if (given.empty())
     return "";
+  if (is_contained(given, ""))
+    return createStringError(
+        "--sweep-machine is empty: expected KEY=VALUE,VALUE,...");
   if (given.size() == 1)
     return given.front();
   for (StringRef sweep : given)

@@ -8,7 +8,9 @@
 
 #include "llvm/Support/CommandLine.h"
 #include "stg/Support/Messages.h"
+#include "stg/Support/Names.h"
 #include "stg/Support/Text.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -146,6 +148,58 @@ listDetachedValues(ArrayRef<char *> arguments) {
   return notes;
 }
 
+/// The subcommand that was given; without one what all tools have.
+static cl::SubCommand &getSubCommand() {
+  for (cl::SubCommand *command : cl::getRegisteredSubcommands())
+    if (*command)
+      return *command;
+  return cl::SubCommand::getTopLevel();
+}
+
+/// The flag that may be meant by one that is not known. That of LLVM is the
+/// nearest one, however far it is.
+static std::vector<ToolMessage::Note> suggestFlag(StringRef given) {
+  auto [word, value] = given.ltrim('-').split('=');
+  std::vector<std::string> names;
+  for (const auto &[name, option] : cl::getRegisteredOptions(getSubCommand()))
+    if (name.size() > 1 && option->getOptionHiddenFlag() == cl::NotHidden)
+      names.push_back(name.str());
+  std::vector<std::string> similar = findSimilarNames(word, names, 1);
+  if (similar.empty() || !given.starts_with("-"))
+    return {};
+  std::string meant = "--" + similar.front();
+  if (given.contains('='))
+    meant += ("=" + value).str();
+  return {{{}, "Did you mean '" + meant + "'?"}};
+}
+
+static std::vector<ToolMessage::Note> suggestSubCommand(StringRef given) {
+  std::vector<std::string> names;
+  for (const cl::SubCommand *command : cl::getRegisteredSubcommands())
+    if (!command->getName().empty())
+      names.push_back(command->getName().str());
+  std::vector<std::string> similar = findSimilarNames(given, names, 1);
+  if (similar.empty())
+    return {};
+  return {{{}, "Did you mean '" + similar.front() + "'?"}};
+}
+
+/// Leaves out what follows from something else that is wrong: the value of a
+/// flag that is not known is taken for an argument, and what a subcommand that
+/// is not known would take for something unknown.
+static void dropConsequences(std::vector<ToolMessage> &messages) {
+  auto begins = [](StringRef text) {
+    return [text](const ToolMessage &message) {
+      return StringRef(message.text).starts_with(text);
+    };
+  };
+  auto command = llvm::find_if(messages, begins("Unknown subcommand"));
+  if (command != messages.end())
+    messages = {ToolMessage(*command)};
+  if (any_of(messages, begins("Unknown command line argument '-")))
+    erase_if(messages, begins("Too many positional arguments"));
+}
+
 /// Prints the complaints of LLVM's command line, each a line that begins with
 /// the name of the tool.
 static void printComplaints(StringRef text, ArrayRef<char *> arguments,
@@ -157,16 +211,21 @@ static void printComplaints(StringRef text, ArrayRef<char *> arguments,
   for (StringRef line : lines) {
     line.consume_front(prefix);
     line = line.trim();
-    if (line.starts_with("Did you mean") && !messages.empty())
-      messages.back().notes.push_back({{}, line.str()});
-    else if (line.consume_front("Can specify at most ") && !messages.empty())
+    if (line.starts_with("Did you mean"))
+      continue;
+    if (line.consume_front("Can specify at most ") && !messages.empty())
       messages.back().text += (" At most " + line.split(":").first + ".").str();
     else if (!line.empty())
       messages.push_back(
           {ToolMessage::Severity::Error, {}, rewriteComplaint(line), {}});
     if (line.starts_with("Too many positional arguments"))
       messages.back().notes = listDetachedValues(arguments);
+    else if (line.consume_front("Unknown command line argument '"))
+      messages.back().notes = suggestFlag(line.split("'.  Try:").first);
+    else if (line.consume_front("Unknown subcommand '"))
+      messages.back().notes = suggestSubCommand(line.split("'.  Try:").first);
   }
+  dropConsequences(messages);
   for (const ToolMessage &message : messages)
     printer.print(message);
 }

@@ -16,7 +16,9 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include <map>
 #include <mutex>
+#include <set>
 #include <system_error>
 
 using namespace llvm;
@@ -31,30 +33,63 @@ namespace fs = llvm::sys::fs;
 static constexpr uint64_t kMaxPiped = uint64_t(1) << 30;
 
 namespace {
-/// The files that outputs replace.
-class ReplacedFiles {
+/// What this process reads and writes: no file is both, and none is written
+/// twice at a time.
+class UsedFiles {
 public:
-  bool contains(fs::UniqueID id) {
+  bool isReplaced(fs::UniqueID id) {
     std::lock_guard<std::mutex> lock(mutex);
-    return llvm::is_contained(ids, id);
+    return llvm::is_contained(replaced, id);
   }
-  void insert(fs::UniqueID id) {
+  /// `path` is empty for standard input.
+  void addRead(fs::UniqueID id, StringRef path) {
     std::lock_guard<std::mutex> lock(mutex);
-    ids.push_back(id);
+    read[id] = path.str();
   }
-  void erase(fs::UniqueID id) {
-    std::lock_guard<std::mutex> lock(mutex);
-    ids.erase(llvm::find(ids, id));
-  }
+  bool isRead(fs::UniqueID id);
+  /// False if another output has the name.
+  bool claim(const std::string &target, std::optional<fs::UniqueID> id);
+  void release(const std::string &target, std::optional<fs::UniqueID> id);
 
 private:
   std::mutex mutex;
-  SmallVector<fs::UniqueID> ids;
+  /// By what they are, with the names under which they were read.
+  std::map<fs::UniqueID, std::string> read;
+  SmallVector<fs::UniqueID> replaced; ///< The files that outputs replace.
+  std::set<std::string> targets;      ///< The names of outputs.
 };
 } // namespace
 
-static ReplacedFiles &getReplacedFiles() {
-  static ReplacedFiles files;
+bool UsedFiles::isRead(fs::UniqueID id) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto it = read.find(id);
+  if (it == read.end() || it->second.empty())
+    return it != read.end();
+  // A new file may be what one was that is gone.
+  fs::file_status status;
+  return !fs::status(it->second, status) && status.getUniqueID() == id;
+}
+
+bool UsedFiles::claim(const std::string &target,
+                      std::optional<fs::UniqueID> id) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!targets.insert(target).second)
+    return false;
+  if (id)
+    replaced.push_back(*id);
+  return true;
+}
+
+void UsedFiles::release(const std::string &target,
+                        std::optional<fs::UniqueID> id) {
+  std::lock_guard<std::mutex> lock(mutex);
+  targets.erase(target);
+  if (id)
+    replaced.erase(llvm::find(replaced, *id));
+}
+
+static UsedFiles &getUsedFiles() {
+  static UsedFiles files;
   return files;
 }
 
@@ -65,7 +100,7 @@ static std::string findObstacle(const fs::file_status &status,
     return std::make_error_code(std::errc::is_a_directory).message();
   if (!fs::is_regular_file(status))
     return "it is not a regular file";
-  if (getReplacedFiles().contains(status.getUniqueID()))
+  if (getUsedFiles().isReplaced(status.getUniqueID()))
     return "it is the output, too";
   if (status.getSize() > options.maxBytes)
     return ("it has " + Twine(status.getSize()) + " bytes, expected at most " +
@@ -96,6 +131,7 @@ stg::readFile(StringRef path, const ReadOptions &options) {
                             /*IsVolatile=*/options.isCopied);
   if (!buffer)
     return fail(buffer.getError().message());
+  getUsedFiles().addRead(status.getUniqueID(), path);
   return std::move(*buffer);
 }
 
@@ -116,6 +152,7 @@ readStandardInput(const ReadOptions &options) {
       std::string obstacle = findObstacle(status, options);
       if (!obstacle.empty())
         return fail(obstacle);
+      getUsedFiles().addRead(status.getUniqueID(), /*path=*/"");
       maxBytes = options.maxBytes;
     }
   }
@@ -167,44 +204,80 @@ static std::error_code createBeside(StringRef target, unsigned mode,
   return error;
 }
 
-Expected<std::unique_ptr<OutputFile>> OutputFile::open(StringRef path) {
-  auto fail = [&](const Twine &reason) {
-    return makeError("cannot write '" + path + "': " + reason);
-  };
+/// The name of a file that is not there yet, however its folder is spelled.
+static std::string getFullName(StringRef path) {
+  StringRef parent = sys::path::parent_path(path);
+  SmallString<128> target;
+  // In a folder that is not there yet it stays as it is.
+  if (fs::real_path(parent.empty() ? "." : parent, target))
+    return path.str();
+  sys::path::append(target, sys::path::filename(path));
+  return target.str().str();
+}
+
+Error OutputFile::fail(const Twine &reason) const {
+  return makeError("cannot write '" + path + "': " + reason);
+}
+
+Expected<std::unique_ptr<OutputFile>> OutputFile::reserve(StringRef path) {
   std::unique_ptr<OutputFile> file(new OutputFile(path));
   if (path == "-")
     return std::move(file);
   fs::file_status status;
   bool exists = !fs::status(path, status);
-  std::error_code error;
-  if (exists && !fs::is_regular_file(status)) {
-    file->stream.emplace(path, error);
-    if (error)
-      return fail(error.message());
+  if (exists && fs::is_directory(status))
+    return file->fail(
+        std::make_error_code(std::errc::is_a_directory).message());
+  if (exists && !fs::is_regular_file(status))
     return std::move(file);
-  }
-  SmallString<128> target(path);
+  std::string target = getFullName(path);
+  std::optional<fs::UniqueID> replaced;
   if (exists) {
-    error = fs::real_path(path, target);
+    SmallString<128> real;
+    std::error_code error = fs::real_path(path, real);
     if (!error)
-      error = fs::access(target, fs::AccessMode::Write);
+      error = fs::access(real, fs::AccessMode::Write);
     if (error)
-      return fail(error.message());
-    file->replaced = status.getUniqueID();
-    getReplacedFiles().insert(*file->replaced);
+      return file->fail(error.message());
+    target = real.str().str();
+    replaced = status.getUniqueID();
+    if (getUsedFiles().isRead(*replaced))
+      return file->fail("it is an input, too");
+    file->mode = status.permissions();
   }
-  file->target = target.str().str();
-  SmallString<128> temporary;
+  if (!getUsedFiles().claim(target, replaced))
+    return file->fail("it is another output, too");
+  file->target = target;
+  file->replaced = replaced;
+  return std::move(file);
+}
+
+Error OutputFile::start() {
+  if (path == "-")
+    return Error::success();
+  std::error_code error;
+  if (target.empty()) {
+    stream.emplace(path, error);
+    return error ? fail(error.message()) : Error::success();
+  }
+  SmallString<128> created;
   int descriptor;
-  error = createBeside(
-      target, exists ? status.permissions() : fs::all_read | fs::all_write,
-      descriptor, temporary);
+  error = createBeside(target, mode, descriptor, created);
   if (error)
     return fail(error.message());
-  file->temporary = temporary.str().str();
-  sys::RemoveFileOnSignal(file->temporary);
-  file->stream.emplace(descriptor, /*shouldClose=*/true);
-  return std::move(file);
+  temporary = created.str().str();
+  sys::RemoveFileOnSignal(temporary);
+  stream.emplace(descriptor, /*shouldClose=*/true);
+  return Error::success();
+}
+
+Expected<std::unique_ptr<OutputFile>> OutputFile::open(StringRef path) {
+  Expected<std::unique_ptr<OutputFile>> file = reserve(path);
+  if (!file)
+    return file.takeError();
+  if (Error error = (*file)->start())
+    return std::move(error);
+  return file;
 }
 
 OutputFile::~OutputFile() {
@@ -212,8 +285,8 @@ OutputFile::~OutputFile() {
     stream->close();
     stream->clear_error();
   }
-  if (replaced)
-    getReplacedFiles().erase(*replaced);
+  if (!target.empty())
+    getUsedFiles().release(target, replaced);
   if (temporary.empty())
     return;
   fs::remove(temporary);
@@ -227,12 +300,11 @@ Error OutputFile::keep() {
     stream->close();
   std::error_code error = os.error();
   os.clear_error();
-  if (!error && !temporary.empty()) {
+  if (!error && !temporary.empty())
     error = fs::rename(temporary, target);
-  }
   if (!error)
     return Error::success();
   if (!stream)
     return makeError("cannot write to standard output: " + error.message());
-  return makeError("cannot write '" + path + "': " + error.message());
+  return fail(error.message());
 }

@@ -7,7 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "CompileFlags.h"
+#include "stg/Estimate/AstraSim.h"
 #include "stg/Support/Units.h"
+#include "stg/Trace/Bundle/TraceBundle.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 using namespace stg;
@@ -93,6 +98,8 @@ Error CompileFlags::finishAstraSim() {
 
 /// Checks what a machine is for.
 Error CompileFlags::finishMachine() {
+  if (reportFlag.getNumOccurrences() && report.empty())
+    return makeError("--report is empty: expected the name of a file");
   if (report == "-")
     return makeError("--report -: expected the name of a file");
   if (machine.empty() && !machineChanges.empty())
@@ -106,6 +113,57 @@ Error CompileFlags::finishMachine() {
   return machine.empty() ? Error::success() : loadMachine().takeError();
 }
 
+/// The name of a file or folder, however it is spelled. What is not there yet
+/// is what it will be called.
+static SmallString<128> getFullName(StringRef path) {
+  SmallString<128> name;
+  if (!sys::fs::real_path(path, name))
+    return name;
+  StringRef parent = sys::path::parent_path(path);
+  if (sys::fs::real_path(parent.empty() ? "." : parent, name)) {
+    name = path;
+    sys::fs::make_absolute(name);
+    sys::path::remove_dots(name, /*remove_dot_dot=*/true);
+    return name;
+  }
+  sys::path::append(name, sys::path::filename(path));
+  return name;
+}
+
+/// True for a name that is given to files of the folder of traces, or to what
+/// is removed there.
+static bool isTraceName(StringRef name, const CompileFlags &flags) {
+  StringRef rest = name;
+  if (rest.consume_front(flags.request.exportOptions.prefix) &&
+      rest.starts_with(".") && rest.ends_with(".et"))
+    return true;
+  bool isManifest = name == "manifest.json" ||
+                    (name.starts_with("manifest.") && name.ends_with(".json"));
+  bool isOfSimulator = name == AstraConfiguration::kNetworkFile ||
+                       name == AstraConfiguration::kSystemFile ||
+                       name == AstraConfiguration::kMemoryFile;
+  return isManifest || name == "comm_group.json" ||
+         name == trace::TraceBundle::kFileName || name.starts_with(".stg-") ||
+         (isOfSimulator && flags.astraSim);
+}
+
+/// A page in the place of a trace would be the trace of no rank.
+Error CompileFlags::checkReport() {
+  if (report.empty() || request.dryRun)
+    return Error::success();
+  const std::string &directory = request.exportOptions.files.directory;
+  SmallString<128> folder = getFullName(directory), file = getFullName(report);
+  if (file == folder)
+    return makeError("--report " + report +
+                     ": that is the folder for the traces, expected the name "
+                     "of a file");
+  if (sys::path::parent_path(file) == folder &&
+      isTraceName(sys::path::filename(file), *this))
+    return makeError("--report " + report + ": a file of the traces in '" +
+                     directory + "' has this name; give it another one");
+  return Error::success();
+}
+
 /// Checks what is written, and where.
 Error CompileFlags::finishOutput() {
   if (Error error = finishMachine())
@@ -114,6 +172,8 @@ Error CompileFlags::finishOutput() {
   if (!request.dryRun && options.files.directory.empty())
     return makeError(
         "no folder for the traces; give one with -o DIR, or --dry-run");
+  if (Error error = checkReport())
+    return error;
   if (request.dryRun && !options.memoryTimeline.empty())
     return makeError("--memory-timeline " + options.memoryTimeline +
                      " with --dry-run, which writes nothing; give a "

@@ -135,6 +135,7 @@ private:
   llvm::Error finishRanks();
   llvm::Error finishAstraSim();
   llvm::Error finishMachine();
+  llvm::Error checkReport();
 };
 } // namespace stg
 

@@ -56,7 +56,8 @@ static Error writeAstraSim(const stg::CompileFlags &flags,
 }
 
 static Error writeReport(const stg::CompileFlags &flags,
-                         const stg::CompileResult &result) {
+                         const stg::CompileResult &result,
+                         stg::OutputFile &file) {
   std::string summary;
   raw_string_ostream os(summary);
   stg::printSummary(flags.request, result, os);
@@ -84,11 +85,10 @@ static Error writeReport(const stg::CompileFlags &flags,
     report.emplace(stg::Report{*machine, *facts, *times, result.execution});
     page.timed.emplace(stg::HTMLReport::Timed{*report, recording});
   }
-  auto file = stg::OutputFile::open(flags.report);
-  if (!file)
-    return file.takeError();
-  page.write((*file)->os());
-  return (*file)->keep();
+  if (Error error = file.start())
+    return error;
+  page.write(file.os());
+  return file.keep();
 }
 
 int main(int argc, char **argv) {
@@ -115,6 +115,14 @@ int main(int argc, char **argv) {
       stg::printModels(*models, flags.json, outs());
     return failed(models);
   }
+  // Before a model is read and traces are written: it takes the place of
+  // neither.
+  std::unique_ptr<stg::OutputFile> report;
+  if (!flags.report.empty())
+    if (Error error = stg::OutputFile::reserve(flags.report).moveInto(report)) {
+      printer.error(std::move(error));
+      return 1;
+    }
   std::unique_ptr<mlir::MLIRContext> context = stg::makeContext();
   flags.request.configurePasses = mlir::applyPassManagerCLOptions;
   if (flags.astraSim)
@@ -130,8 +138,8 @@ int main(int argc, char **argv) {
     stg::printJSON(flags.request, *result, outs());
   else
     stg::printSummary(flags.request, *result, outs());
-  if (!flags.report.empty())
-    if (Error error = writeReport(flags, *result)) {
+  if (report)
+    if (Error error = writeReport(flags, *result, *report)) {
       printer.error(std::move(error));
       return 1;
     }

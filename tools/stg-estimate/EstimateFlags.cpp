@@ -37,6 +37,14 @@ Error EstimateFlags::finish() {
       return createStringError(
           Twine(flag) +
           " is of one machine: it does not go with --sweep-machine");
+  for (const auto &[option, file] :
+       {std::pair<const cl::Option *, const std::string &>(&timelineFlag,
+                                                           timeline),
+        {&pictureFlag, picture},
+        {&simaiFlag, simai}})
+    if (option->getNumOccurrences() && file.empty())
+      return createStringError("--" + option->ArgStr +
+                               " is empty: expected the name of a file");
   if (timeline == "-")
     return createStringError(
         "--timeline -: expected the name of a file, or of a folder and '/'");

@@ -62,17 +62,40 @@ static std::optional<Job> compileJob(mlir::MLIRContext &context,
   return Job{result->summary.programs, result->execution};
 }
 
-static Error writeFile(const Twine &name,
+namespace {
+/// The files that are written. Their names are taken before anything is read or
+/// computed: none is an input, nor another output.
+struct ResultFiles {
+  std::unique_ptr<OutputFile> timeline, picture, simai;
+
+  static Expected<ResultFiles> reserve(const EstimateFlags &flags);
+};
+} // namespace
+
+Expected<ResultFiles> ResultFiles::reserve(const EstimateFlags &flags) {
+  ResultFiles files;
+  // Files of a folder have names when it is known which ranks there are.
+  bool isFolder = StringRef(flags.timeline).ends_with("/");
+  for (auto [path, file] :
+       {std::pair(isFolder ? "" : flags.timeline, &files.timeline),
+        {flags.picture, &files.picture},
+        {flags.simai, &files.simai}})
+    if (!path.empty())
+      if (Error error = OutputFile::reserve(path).moveInto(*file))
+        return std::move(error);
+  return files;
+}
+
+static Error writeFile(OutputFile &file,
                        function_ref<void(raw_ostream &)> fill) {
-  auto file = OutputFile::open(name.str());
-  if (!file)
-    return file.takeError();
-  fill((*file)->os());
-  return (*file)->keep();
+  if (Error error = file.start())
+    return error;
+  fill(file.os());
+  return file.keep();
 }
 
 /// Writes the files of a timeline.
-static Error writeTimeline(const EstimateFlags &flags,
+static Error writeTimeline(const EstimateFlags &flags, ResultFiles &files,
                            const Timeline &timeline) {
   Expected<std::vector<int64_t>> ranks =
       flags.getTimelineRanks(timeline.programs.getSpace().getNumRanks());
@@ -80,41 +103,47 @@ static Error writeTimeline(const EstimateFlags &flags,
     return ranks.takeError();
   if (ranks->empty())
     ranks = timeline.getFirstRanks();
-  if (!StringRef(flags.timeline).ends_with("/"))
-    return writeFile(flags.timeline,
+  if (files.timeline)
+    return writeFile(*files.timeline,
                      [&](raw_ostream &os) { timeline.write(*ranks, os); });
   if (std::error_code code = sys::fs::create_directories(
           flags.timeline, /*IgnoreExisting=*/true, sys::fs::all_all))
     return createStringError("cannot make the folder " + flags.timeline + ": " +
                              code.message());
-  for (int64_t rank : *ranks)
-    if (Error error = writeFile(
-            flags.timeline + "rank" + Twine(rank) + ".json",
-            [&, rank](raw_ostream &os) { timeline.writeAlone(rank, os); }))
+  for (int64_t rank : *ranks) {
+    auto file = OutputFile::reserve(flags.timeline + "rank" +
+                                    std::to_string(rank) + ".json");
+    if (!file)
+      return file.takeError();
+    if (Error error = writeFile(**file, [&, rank](raw_ostream &os) {
+          timeline.writeAlone(rank, os);
+        }))
       return error;
+  }
   return Error::success();
 }
 
-static Error writePicture(const EstimateFlags &flags,
-                          const PipelinePicture &picture) {
-  if (flags.picture.empty())
+static Error writePicture(ResultFiles &files, const PipelinePicture &picture) {
+  if (!files.picture)
     return Error::success();
-  return writeFile(flags.picture, [&](raw_ostream &os) { picture.write(os); });
+  return writeFile(*files.picture, [&](raw_ostream &os) { picture.write(os); });
 }
 
-static Error writeSimAI(const EstimateFlags &flags, const Job &job,
+static Error writeSimAI(ResultFiles &files, const Job &job,
                         const Machine &machine) {
-  auto file = OutputFile::open(flags.simai);
-  if (!file)
-    return file.takeError();
-  if (Error error = writeSimAIWorkload(*job.programs, machine, job.execution,
-                                       (*file)->os()))
+  if (!files.simai)
+    return Error::success();
+  if (Error error = files.simai->start())
     return error;
-  return (*file)->keep();
+  if (Error error = writeSimAIWorkload(*job.programs, machine, job.execution,
+                                       files.simai->os()))
+    return error;
+  return files.simai->keep();
 }
 
 /// One estimate for each point of the sweep.
-static Error estimate(const EstimateFlags &flags, const Job &job) {
+static Error estimate(const EstimateFlags &flags, ResultFiles &files,
+                      const Job &job) {
   Expected<std::vector<std::string>> points = listSweepPoints(flags.sweep);
   if (!points)
     return points.takeError();
@@ -132,9 +161,8 @@ static Error estimate(const EstimateFlags &flags, const Job &job) {
     if (flags.listConstants && !flags.json)
       printConstants(*machine, job.execution, outs());
     StepRecording recording;
-    if (!flags.simai.empty())
-      if (Error error = writeSimAI(flags, job, *machine))
-        return error;
+    if (Error error = writeSimAI(files, job, *machine))
+      return error;
     auto times = JobTimes::get(*job.programs, *facts, *machine, job.execution,
                                flags.wantsRecording() ? &recording : nullptr);
     if (!times)
@@ -144,10 +172,10 @@ static Error estimate(const EstimateFlags &flags, const Job &job) {
     if (flags.wantsRecording())
       path.emplace(step, recording);
     if (!flags.timeline.empty())
-      if (Error error =
-              writeTimeline(flags, {*job.programs, step, recording, *path}))
+      if (Error error = writeTimeline(flags, files,
+                                      {*job.programs, step, recording, *path}))
         return error;
-    if (Error error = writePicture(flags, {*job.programs, step, recording}))
+    if (Error error = writePicture(files, {*job.programs, step, recording}))
       return error;
     std::optional<PathReport> pathReport;
     if (flags.criticalPath)
@@ -192,15 +220,18 @@ static int run(EstimateFlags &flags, MessagePrinter &printer) {
   for (const std::string &point : *points)
     if (Expected<Machine> machine = flags.loadMachine(point); !machine)
       return fail(machine.takeError());
+  Expected<ResultFiles> files = ResultFiles::reserve(flags);
+  if (!files)
+    return fail(files.takeError());
   Expected<std::unique_ptr<TraceBundle>> bundle =
-      trace::findBundle(flags.request.model);
+      trace::findBundle(flags.request.model, /*besideFiles=*/true);
   if (!bundle)
     return fail(bundle.takeError());
   if (*bundle) {
     Expected<Job> job = readBundle(std::move(*bundle), flags, printer);
     if (!job)
       return fail(job.takeError());
-    if (Error error = estimate(flags, *job))
+    if (Error error = estimate(flags, *files, *job))
       return fail(std::move(error));
     return 0;
   }
@@ -208,7 +239,7 @@ static int run(EstimateFlags &flags, MessagePrinter &printer) {
   std::optional<Job> job = compileJob(*context, flags, printer);
   if (!job)
     return 1;
-  if (Error error = estimate(flags, *job))
+  if (Error error = estimate(flags, *files, *job))
     return fail(std::move(error));
   return 0;
 }

@@ -264,7 +264,8 @@ static Error serve(fuse_session *session) {
 static Error mount(const char *program) {
   if (Error error = checkArguments())
     return error;
-  Expected<std::unique_ptr<TraceBundle>> bundle = findBundle(input);
+  Expected<std::unique_ptr<TraceBundle>> bundle =
+      findBundle(input, /*besideFiles=*/true);
   if (!bundle)
     return bundle.takeError();
   if (!*bundle)

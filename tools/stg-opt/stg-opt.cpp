@@ -100,6 +100,18 @@ static void registerTransformDialect(DialectRegistry &registry) {
   transform::registerTransformPasses();
 }
 
+/// Options that a pass refuses are said where they are parsed. MLIR then ends
+/// with an error that has no text.
+static void dropEmptyErrors(MlirOptMainConfig &config) {
+  config.setPassPipelineSetupFn([inner = config](PassManager &passes) {
+    ScopedDiagnosticHandler handler(passes.getContext(),
+                                    [](Diagnostic &diagnostic) {
+                                      return success(diagnostic.str().empty());
+                                    });
+    return inner.setupPassPipeline(passes);
+  });
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   stg::MessagePrinter &printer = stg::guardStandardStreams("stg-opt");
@@ -119,6 +131,7 @@ int main(int argc, char **argv) {
     return 1;
   }
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  dropEmptyErrors(config);
   // These have no input.
   if (config.shouldShowDialects() || config.shouldListPasses())
     return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));

@@ -187,6 +187,12 @@ int main(int argc, char **argv) {
   auto arguments = ArrayRef<char *>(argv, argc).drop_front();
   if (failed(checkTests(arguments)))
     return EXIT_FAILURE;
+  FileNames names(arguments);
+  if (llvm::sys::fs::equivalent(names.input, names.output)) {
+    llvm::WithColor::error(llvm::errs(), "stg-reduce")
+        << names.input << ": cannot read the file: it is the output, too\n";
+    return EXIT_FAILURE;
+  }
   MLIRContext context(registry);
   // The reducer asks loaded dialects, before it reads.
   context.loadDialect<STGDialect>();
@@ -198,6 +204,6 @@ int main(int argc, char **argv) {
   if (succeeded(mlirReduceMain(argc, argv, context)))
     return EXIT_SUCCESS;
   if (!isExplained)
-    explainFailure(arguments);
+    explainFailure(names);
   return EXIT_FAILURE;
 }

@@ -171,6 +171,9 @@ static Error checkNames() {
     return createStringError("'" + folder +
                              "': ASTRA-sim reads no groups from a path with "
                              "'empty' in it");
+  if (!logFile.empty() && sys::fs::equivalent(logFile, simulator))
+    return createStringError("cannot write '" + logFile +
+                             "': it is the simulator, too");
   return Error::success();
 }
 
@@ -221,6 +224,11 @@ static void print(const Simulation &simulation, int64_t numRanks,
 static Expected<bool> simulate(MessagePrinter &printer) {
   if (Error error = checkNames())
     return std::move(error);
+  // What the simulator reads is read here, too, and found to be the output.
+  std::unique_ptr<OutputFile> reserved;
+  if (!logFile.empty())
+    if (Error error = OutputFile::reserve(logFile).moveInto(reserved))
+      return std::move(error);
   Expected<AstraConfiguration> configuration = AstraConfiguration::read(folder);
   if (!configuration)
     return configuration.takeError();

@@ -25,8 +25,12 @@
 #include "stg/Support/Messages.h"
 #include "stg/Target/Chakra/Translation.h"
 #include "stg/Target/Graphviz/Graphviz.h"
+#include "stg/Trace/Bundle/TraceBundle.h"
+#include "stg/Trace/Reader/TraceSet.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -142,12 +146,44 @@ static LogicalResult translateChunk(const Flags &flags,
   return handler.verify();
 }
 
-static LogicalResult translate(const Flags &flags,
+/// The name of a translation is that of its flag.
+static bool isTranslation(Flags &flags, StringRef name) {
+  auto &parser = flags.translation.getParser();
+  for (unsigned i = 0, count = parser.getNumOptions(); i < count; ++i)
+    if (parser.getOption(i) == name)
+      return parser.getDescription(i) == flags.translation->getDescription();
+  return false;
+}
+
+/// Which file of a folder is meant. Other tools take the folder.
+static std::string describeFolder(Flags &flags) {
+  StringRef folder = flags.input;
+  std::string message = (folder + " is a folder; give ").str();
+  if (isTranslation(flags, "unbundle")) {
+    llvm::SmallString<128> bundle(folder);
+    llvm::sys::path::append(bundle, stg::trace::TraceBundle::kFileName);
+    if (stg::isRegularFile(bundle))
+      return message + "the bundle in it, " + bundle.str().str();
+    return message + "a bundle, which stg-compile --bundle writes";
+  }
+  if (!isTranslation(flags, "traces-to-chakra"))
+    return message + "a file";
+  llvm::Expected<stg::trace::TraceSet> traces = stg::trace::findTraces(folder);
+  if (traces && !traces->files.empty())
+    return message + "the trace of one rank, such as " +
+           traces->files.front().path;
+  llvm::consumeError(traces.takeError());
+  return message + "the trace of one rank";
+}
+
+static LogicalResult translate(Flags &flags,
                                const stg::MessagePrinter &printer) {
   auto fail = [&](const llvm::Twine &message) {
     printer.error(message);
     return failure();
   };
+  if (flags.input != "-" && llvm::sys::fs::is_directory(flags.input))
+    return fail(describeFolder(flags));
   auto output = stg::OutputFile::open(flags.output);
   if (!output)
     return fail(llvm::toString(output.takeError()));
@@ -188,8 +224,10 @@ int main(int argc, char **argv) {
   registerTranslationCLOptions();
   registerDefaultTimingManagerCLOptions();
   Flags flags;
-  llvm::cl::ParseCommandLineOptions(
-      argc, argv, "STG: writes and reads Chakra execution traces\n");
+  if (!stg::parseCommandLine(argc, argv,
+                             "STG: writes and reads Chakra execution traces\n",
+                             printer))
+    return 1;
   // The library says of a missing one what it says of each of them.
   if (!flags.translation.getNumOccurrences()) {
     printer.error("expected a translation: " + listTranslations(flags));

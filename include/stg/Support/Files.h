@@ -48,10 +48,17 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 readInput(llvm::StringRef path, const ReadOptions &options = {});
 
 /// The file that a tool's `-o` names, or standard output. As long as it lives,
-/// readFile() and readInput() refuse the file that it would replace.
+/// readFile() and readInput() refuse the file that it would replace, and no
+/// other output gets its name; a file that they have read becomes no output.
 class OutputFile {
 public:
   static llvm::Expected<std::unique_ptr<OutputFile>> open(llvm::StringRef path);
+  /// What open() does first: only the name is taken, so that a wrong one is
+  /// found before long work. Its folder may appear later; start() then opens
+  /// it.
+  static llvm::Expected<std::unique_ptr<OutputFile>>
+  reserve(llvm::StringRef path);
+  llvm::Error start();
   /// What was written is lost, unless keep() was called.
   ~OutputFile();
   OutputFile(const OutputFile &) = delete;
@@ -63,12 +70,15 @@ public:
 
 private:
   explicit OutputFile(llvm::StringRef path) : path(path.str()) {}
+  llvm::Error fail(const llvm::Twine &reason) const;
 
   std::string path;
-  /// What is replaced in the end: `path` with links followed.
+  /// What is replaced in the end: `path` with links followed. Empty for what is
+  /// no file: a device, say.
   std::string target;
   /// Empty if bytes go straight to where they belong: to a device, say.
   std::string temporary;
+  unsigned mode = llvm::sys::fs::all_read | llvm::sys::fs::all_write;
   /// The file that has the name now.
   std::optional<llvm::sys::fs::UniqueID> replaced;
   /// None for standard output.

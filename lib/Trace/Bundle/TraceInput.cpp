@@ -24,7 +24,8 @@ static bool isBundle(const Twine &path) {
   return begin && TraceBundle::isBundle((*begin)->getBuffer());
 }
 
-Expected<std::unique_ptr<TraceBundle>> stg::trace::findBundle(StringRef input) {
+Expected<std::unique_ptr<TraceBundle>>
+stg::trace::findBundle(StringRef input, bool besideFiles) {
   if (input == "-" || input.empty())
     return nullptr;
   if (!sys::fs::is_directory(input)) {
@@ -36,6 +37,8 @@ Expected<std::unique_ptr<TraceBundle>> stg::trace::findBundle(StringRef input) {
   sys::path::append(path, TraceBundle::kFileName);
   if (!sys::fs::exists(path))
     return nullptr;
+  if (besideFiles)
+    return TraceBundle::open(path);
   Expected<TraceSet> files = findTraces(input);
   if (files)
     return nullptr;

@@ -16,9 +16,11 @@
 
 namespace stg::trace {
 
-/// The bundle that `input` names: the file, or the one in a directory without
-/// trace files. Null if it names something else.
-llvm::Expected<std::unique_ptr<TraceBundle>> findBundle(llvm::StringRef input);
+/// The bundle that `input` names: the file, or the one in a directory. Null if
+/// it names something else, or a directory with trace files; where
+/// `besideFiles` those are not what is looked for.
+llvm::Expected<std::unique_ptr<TraceBundle>>
+findBundle(llvm::StringRef input, bool besideFiles = false);
 
 /// A trace of several ranks: a bundle, or else files and their groups.
 struct TraceInput {
