@@ -8,6 +8,7 @@
 
 #include "ModelLibrary.h"
 #include "mlir/Parser/Parser.h"
+#include "stg/Dialect/Chakra/IR/ChakraDialect.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Import/Import.h"
 #include "stg/Support/Error.h"
@@ -263,6 +264,42 @@ Expected<ImportedModel> stg::importModel(const CompileRequest &request,
                     printer);
 }
 
+/// The level of a program that is none of a model any more; empty for a model.
+static StringRef getLaterLevel(ModuleOp module) {
+  StringRef level;
+  module.walk([&](Operation *op) {
+    StringRef dialect = op->getName().getDialectNamespace();
+    if (dialect == chakra::ChakraDialect::getDialectNamespace())
+      level = "chakra";
+    else if (isa<MeshOp>(op) || isa<CollectiveOpInterface>(op))
+      level = "plan";
+    else if (Phase phase = getPhase(op);
+             phase == Phase::Backward || phase == Phase::Optimizer)
+      level = "step";
+    return level.empty() ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return level;
+}
+
+/// Says what takes a file that was written for something else.
+static Error checkLevel(const Model &model, StringRef text) {
+  if (!model.module) {
+    // What is wrong with it has been said.
+    if (text.contains("linalg."))
+      return makeError("'" + model.file +
+                       "' has ops of linalg: stg-opt --stg-import-linalg makes "
+                       "a model of them (docs/UseFromLinalg.md)");
+    return makeDiagnosed();
+  }
+  StringRef level = getLaterLevel(*model.module);
+  if (level.empty())
+    return Error::success();
+  return makeError("'" + model.file + "' is at the " + level +
+                   " level, expected a model: stg-opt executes the passes that "
+                   "follow, and stg-translate --chakra-to-traces writes what "
+                   "they make (docs/Architecture.md)");
+}
+
 Expected<Model> stg::loadModel(MLIRContext &context,
                                const CompileRequest &request,
                                ModelLibrary &library, llvm::SourceMgr &sources,
@@ -285,9 +322,12 @@ Expected<Model> stg::loadModel(MLIRContext &context,
     return makeError("--ignore-quantization with '" + model.file +
                      "', which is no configuration (.json)");
   }
+  StringRef text = buffer->getBuffer();
   sources.AddNewSourceBuffer(std::move(buffer), SMLoc());
   model.module = parseSourceFile<ModuleOp>(sources, &context);
-  if (!model.module || failed(resolveImports(*model.module, library.getPath())))
+  if (Error error = checkLevel(model, text))
+    return error;
+  if (failed(resolveImports(*model.module, library.getPath())))
     return makeDiagnosed();
   if (Error error = chooseConfig(model, config))
     return error;

@@ -216,6 +216,8 @@ LogicalResult Differentiator::differentiateOp(Operation *op,
   if (auto scan = dyn_cast<ScanOpInterface>(op))
     return differentiateScan(scan, gradients);
   auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
+  if (!differentiable && isa<CallOpInterface>(op))
+    return op->emitOpError("is a call; run --inline first");
   if (!differentiable)
     return op->emitOpError("lies between a parameter and the loss, but has no "
                            "gradient; implement DifferentiableOpInterface");
