@@ -319,8 +319,10 @@ void TaskBounds::measureUpdate(const TraceBundle &programs,
   const Ticks fixed = toTicks(get("device.kernel.fixed", 0));
   for (auto [node, time] : zip_equal(program.nodes, times)) {
     if (node.isComp() && node.kernel != kNone &&
-        isOptimizerStep(program.kernels[node.kernel].op))
+        isOptimizerStep(program.kernels[node.kernel].op)) {
       update += std::max<Ticks>(0, time.time - fixed) * node.executions;
+      steps += node.executions;
+    }
     if (!time.isTail || node.collective != CollectiveType::AllReduce)
       continue;
     // Of norms that sequence parallelism divides: these come on top.
@@ -402,7 +404,10 @@ Ticks TaskBounds::getUpdate(const PointFacts &point, Ticks window) const {
       return 0;
     part = point.virtualStages * stage->optimizer / optimizer;
   }
-  double own = update * part / (point.zero >= 1 ? point.shards : 1);
+  double own = update * part;
+  // Each step of a shard is rounded by itself.
+  if (point.zero >= 1)
+    own = own / point.shards - double(steps) * part;
   Ticks tail = 0;
   if (!point.reducesInside)
     tail = getReduction(point.zero >= 1 ? "reduce_scatter" : "all_reduce",

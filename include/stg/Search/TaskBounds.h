@@ -204,6 +204,7 @@ private:
   double slowdown = 1, dataHidden = 0;
   double gradients = 0; ///< Bytes that are reduced.
   Ticks update = 0;     ///< Of the optimizer, without ZeRO.
+  int64_t steps = 0;    ///< So many steps of parameters.
   /// Ticks a byte takes at least, by collective, ranks that reduce, and ranks
   /// of the job, on which a torus depends.
   mutable std::map<std::tuple<bool, uint32_t, uint32_t>, double> rates;
