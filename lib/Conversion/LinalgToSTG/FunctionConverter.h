@@ -110,6 +110,7 @@ private:
     llvm::SmallVector<unsigned> channels; ///< That are summed.
     llvm::SmallVector<unsigned> outputs;  ///< Of weight and result.
   };
+  using Loops = llvm::SmallSetVector<unsigned, 4>;
   /// `to` has `(from + rest)/stride + 1` elements, rounded down.
   struct Span {
     List to, from;
@@ -137,6 +138,10 @@ private:
   llvm::LogicalResult analyzeSlice(mlir::tensor::ExtractSliceOp op);
   llvm::LogicalResult analyzeConcat(mlir::tensor::ConcatOp op);
   llvm::LogicalResult analyzeParts();
+  void orderParts();
+  std::optional<Factor> findHead(const Parts &entry);
+  mlir::FailureOr<bool> divideInHeads(const Parts &entry);
+  llvm::LogicalResult unifyParts();
   /// The factors that a part has of the dimension.
   List getPartFactors(const Parts &parts, const Part &part);
   static mlir::Operation *getPartsOp(const Parts &parts) {
@@ -156,6 +161,12 @@ private:
   /// True if the first input is read at computed places.
   static bool hasWindows(mlir::linalg::LinalgOp op);
   static mlir::FailureOr<WindowOp> readWindows(mlir::linalg::LinalgOp op);
+  static llvm::LogicalResult readTerm(mlir::linalg::LinalgOp op,
+                                      WindowOp &found);
+  static llvm::LogicalResult readPlaces(mlir::linalg::LinalgOp op,
+                                        WindowOp &found, Loops &plain);
+  static llvm::LogicalResult sortLoops(mlir::linalg::LinalgOp op,
+                                       const Loops &plain, WindowOp &found);
   static bool padsWindows(mlir::tensor::PadOp pad);
   static bool keepsFactors(mlir::Operation *op);
   /// What a tensor is through such ops.
@@ -180,6 +191,10 @@ private:
   mlir::FailureOr<mlir::Value> group(mlir::Operation *user, mlir::Value tensor,
                                      const Groups &groups);
   llvm::LogicalResult convertWindows(mlir::linalg::LinalgOp op);
+  mlir::FailureOr<View> addStart(mlir::linalg::LinalgOp op, View view,
+                                 bool isMaximum);
+  View ungroup(mlir::Location loc, mlir::Value value, const Groups &groups,
+               llvm::ArrayRef<Factor> list);
   llvm::LogicalResult convertPad(mlir::tensor::PadOp op);
 
   //===--- Types ----------------------------------------------------------===//

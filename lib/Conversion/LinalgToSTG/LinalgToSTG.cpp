@@ -460,8 +460,8 @@ FunctionConverter::List FunctionConverter::getPartFactors(const Parts &entry,
   return factors.resolve(getDims(part.tensor)[dim]);
 }
 
-/// Parts of a dimension that are heads of one size make it heads of that size.
-LogicalResult FunctionConverter::analyzeParts() {
+/// Whether parts are all of the dimension, one after the other.
+void FunctionConverter::orderParts() {
   for (auto &[key, entry] : parts) {
     int64_t end = 0;
     llvm::sort(entry.parts, [](const Part &lhs, const Part &rhs) {
@@ -474,68 +474,94 @@ LogicalResult FunctionConverter::analyzeParts() {
     auto type = cast<RankedTensorType>(entry.whole.getType());
     entry.tiles &= end == type.getDimSize(entry.dim);
   }
+}
+
+/// The factor that a dimension, or else all of its parts, end with; none where
+/// nothing cuts it, or the parts do not agree.
+auto FunctionConverter::findHead(const Parts &entry) -> std::optional<Factor> {
+  List whole = factors.resolve(getDims(entry.whole)[entry.dim]);
+  std::optional<Factor> last;
+  bool isCommon = !entry.parts.empty(), isCut = whole.size() != 1;
+  for (const Part &part : entry.parts) {
+    List list = getPartFactors(entry, part);
+    if (list.empty()) {
+      isCommon = false;
+      break;
+    }
+    if (!last)
+      last = list.back();
+    isCommon &= factors.getExtent(*last) == factors.getExtent(list.back());
+    isCut |= list.size() > 1;
+  }
+  if (whole.size() > 1) {
+    last = whole.back();
+    isCommon = true;
+  }
+  bool isHead = isCommon && isCut && last &&
+                !ShapedType::isDynamic(factors.getExtent(*last));
+  return isHead ? last : std::nullopt;
+}
+
+/// Parts of a dimension that are heads of one size make it heads of that size.
+/// True if that was not so before.
+FailureOr<bool> FunctionConverter::divideInHeads(const Parts &entry) {
+  std::optional<Factor> last = findHead(entry);
+  if (!last)
+    return false;
+  Operation *op = getPartsOp(entry);
+  List whole = factors.resolve(getDims(entry.whole)[entry.dim]);
+  const int64_t inner = factors.getExtent(*last);
+  if (llvm::any_of(entry.parts, [&](const Part &part) {
+        return part.offset % inner != 0 || part.extent % inner != 0;
+      }))
+    return op->emitOpError("cuts a dimension of ")
+           << factors.str(whole) << " between multiples of " << inner;
+  bool changed = false;
+  // Where every part is one such row, it is a dimension of its own.
+  bool isDone = whole.size() == 2 && whole.back() == *last;
+  if (whole.size() == 1) {
+    Factor rows = factors.add(factors.getExtent(whole) / inner);
+    if (failed(unify(op, whole, {rows, *last})))
+      return failure();
+    changed = true;
+  } else if (!isDone) {
+    return op->emitOpError("cuts a dimension of ")
+           << factors.str(whole) << ", expected one or two factors";
+  }
+  for (const Part &part : entry.parts) {
+    List list = getPartFactors(entry, part);
+    if (list.back() == *last)
+      continue;
+    List expected = {*last};
+    if (part.extent != inner)
+      expected.insert(expected.begin(), factors.add(part.extent / inner));
+    if (list.size() > 1)
+      expected = {*last}, list = {list.back()};
+    if (failed(unify(op, list, expected)))
+      return failure();
+    changed = true;
+  }
+  return changed;
+}
+
+LogicalResult FunctionConverter::analyzeParts() {
+  orderParts();
   for (bool changed = true; changed;) {
     changed = false;
     for (auto &[key, entry] : parts) {
-      Operation *op = getPartsOp(entry);
-      List whole = factors.resolve(getDims(entry.whole)[entry.dim]);
-      // What all parts end with.
-      std::optional<Factor> last;
-      bool isCommon = !entry.parts.empty(), isCut = false;
-      for (const Part &part : entry.parts) {
-        List list = getPartFactors(entry, part);
-        if (list.empty()) {
-          isCommon = false;
-          break;
-        }
-        if (!last)
-          last = list.back();
-        isCommon &= factors.getExtent(*last) == factors.getExtent(list.back());
-        isCut |= list.size() > 1;
-      }
-      if (whole.size() > 1) {
-        last = whole.back();
-        isCommon = true;
-      }
-      int64_t inner = last ? factors.getExtent(*last) : 0;
-      if (!isCommon || (!isCut && whole.size() == 1) ||
-          ShapedType::isDynamic(inner))
-        continue;
-      isCommon = llvm::all_of(entry.parts, [&](const Part &part) {
-        return part.offset % inner == 0 && part.extent % inner == 0;
-      });
-      if (!isCommon)
-        return op->emitOpError("cuts a dimension of ")
-               << factors.str(whole) << " between multiples of " << inner;
-      // Where every part is one such row, it is a dimension of its own.
-      bool isDone = whole.size() == 2 && whole.back() == *last;
-      if (whole.size() == 1) {
-        Factor rows = factors.add(factors.getExtent(whole) / inner);
-        if (failed(unify(op, whole, {rows, *last})))
-          return failure();
-        changed = true;
-      } else if (!isDone) {
-        return op->emitOpError("cuts a dimension of ")
-               << factors.str(whole) << ", expected one or two factors";
-      }
-      for (const Part &part : entry.parts) {
-        List list = getPartFactors(entry, part);
-        if (list.back() == *last)
-          continue;
-        List expected = {*last};
-        if (part.extent != inner)
-          expected.insert(expected.begin(), factors.add(part.extent / inner));
-        if (list.size() > 1)
-          expected = {*last}, list = {list.back()};
-        if (failed(unify(op, list, expected)))
-          return failure();
-        changed = true;
-      }
+      FailureOr<bool> divided = divideInHeads(entry);
+      if (failed(divided))
+        return failure();
+      changed |= *divided;
     }
   }
-  // Parts of one size that are all of a dimension are alike: halves that are
-  // rotated, keys and values. So are those at one place of one dimension, of
-  // several tensors that have it.
+  return unifyParts();
+}
+
+/// Parts of one size that are all of a dimension are alike: halves that are
+/// rotated, keys and values. So are those at one place of one dimension, of
+/// several tensors that have it.
+LogicalResult FunctionConverter::unifyParts() {
   llvm::DenseMap<std::tuple<Factor, int64_t, int64_t>, List> places;
   for (auto &[key, entry] : parts) {
     List whole = factors.resolve(getDims(entry.whole)[entry.dim]);

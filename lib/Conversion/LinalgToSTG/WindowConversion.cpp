@@ -61,19 +61,14 @@ static Value peelScalarCasts(Value scalar) {
   return scalar;
 }
 
-FailureOr<FunctionConverter::WindowOp>
-FunctionConverter::readWindows(linalg::LinalgOp op) {
-  auto fail = [&](const Twine &what) {
-    return op.emitOpError("reads windows of a tensor, ") << what;
-  };
-  if (op.getNumDpsInputs() > 2 || op.getNumDpsInits() != 1)
-    return fail("and is neither a convolution nor a pooling");
-  WindowOp found;
-  found.input = op.getDpsInputOperand(0);
-  OpOperand *init = op.getDpsInitOperand(0);
+static InFlightDiagnostic failWindows(linalg::LinalgOp op, const Twine &what) {
+  return op.emitOpError("reads windows of a tensor, ") << what;
+}
 
-  // A sum of products, or a sum or a maximum.
-  Value carried = op.getMatchingBlockArgument(init);
+/// A sum of products, or a sum or a maximum.
+LogicalResult FunctionConverter::readTerm(linalg::LinalgOp op,
+                                          WindowOp &found) {
+  Value carried = op.getMatchingBlockArgument(op.getDpsInitOperand(0));
   Operation *body =
       op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
   Value term;
@@ -83,25 +78,33 @@ FunctionConverter::readWindows(linalg::LinalgOp op) {
         term = peelScalarCasts(body->getOperand(1 - i));
   found.isMaximum = isa_and_nonnull<arith::MaximumFOp, arith::MaxNumFOp>(body);
   if (!term || (!found.isMaximum && !isa<arith::AddFOp>(body)))
-    return fail("which it does not sum, and of which it takes no maximum");
+    return failWindows(
+        op, "which it does not sum, and of which it takes no maximum");
   Value value = op.getMatchingBlockArgument(found.input);
-  if (term != value) {
-    Operation *product = term.getDefiningOp();
-    OpOperand *other =
-        op.getNumDpsInputs() == 2 ? op.getDpsInputOperand(1) : nullptr;
-    if (!isa_and_nonnull<arith::MulFOp>(product) || !other || found.isMaximum)
-      return fail("and computes more than products with a weight of them");
+  if (term == value)
+    return success();
+  Operation *product = term.getDefiningOp();
+  if (isa_and_nonnull<arith::MulFOp>(product) && op.getNumDpsInputs() == 2 &&
+      !found.isMaximum) {
+    OpOperand *other = op.getDpsInputOperand(1);
     Value lhs = peelScalarCasts(product->getOperand(0)),
           rhs = peelScalarCasts(product->getOperand(1)),
           weight = op.getMatchingBlockArgument(other);
-    if ((lhs != value || rhs != weight) && (lhs != weight || rhs != value))
-      return fail("and computes more than products with a weight of them");
-    found.weight = other;
+    if ((lhs == value && rhs == weight) || (lhs == weight && rhs == value)) {
+      found.weight = other;
+      return success();
+    }
   }
+  return failWindows(op,
+                     "and computes more than products with a weight of them");
+}
 
+/// The windows, and the loops of dimensions that have none.
+LogicalResult FunctionConverter::readPlaces(linalg::LinalgOp op,
+                                            WindowOp &found, Loops &plain) {
+  auto fail = [&](const Twine &what) { return failWindows(op, what); };
   auto kinds = op.getIteratorTypesArray();
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  llvm::SmallSetVector<unsigned, 4> plain, ofWeight;
   AffineMap map = op.getMatchingIndexingMap(found.input);
   for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
     if (auto loop = dyn_cast<AffineDimExpr>(expr)) {
@@ -135,9 +138,19 @@ FunctionConverter::readWindows(linalg::LinalgOp op) {
       return fail("whose elements are apart, and no op of a model has such");
     found.windows.push_back(window);
   }
+  return success();
+}
+
+/// What each loop is that no window has.
+LogicalResult FunctionConverter::sortLoops(linalg::LinalgOp op,
+                                           const Loops &plain,
+                                           WindowOp &found) {
+  auto fail = [&](const Twine &what) { return failWindows(op, what); };
   auto isOfResult = [&](unsigned loop) {
-    return op.getMatchingIndexingMap(init).isFunctionOfDim(loop);
+    return op.getMatchingIndexingMap(op.getDpsInitOperand(0))
+        .isFunctionOfDim(loop);
   };
+  Loops ofWeight;
   if (found.weight) {
     AffineMap own = op.getMatchingIndexingMap(found.weight);
     for (AffineExpr expr : own.getResults())
@@ -165,6 +178,19 @@ FunctionConverter::readWindows(linalg::LinalgOp op) {
       return fail("with a weight that it sums by itself");
     found.outputs.push_back(loop);
   }
+  return success();
+}
+
+FailureOr<FunctionConverter::WindowOp>
+FunctionConverter::readWindows(linalg::LinalgOp op) {
+  if (op.getNumDpsInputs() > 2 || op.getNumDpsInits() != 1)
+    return failWindows(op, "and is neither a convolution nor a pooling");
+  WindowOp found;
+  found.input = op.getDpsInputOperand(0);
+  Loops plain;
+  if (failed(readTerm(op, found)) || failed(readPlaces(op, found, plain)) ||
+      failed(sortLoops(op, plain, found)))
+    return failure();
   if (auto pad = found.input->get().getDefiningOp<tensor::PadOp>();
       pad && padsWindows(pad))
     for (Window &window : found.windows)
@@ -443,6 +469,42 @@ FailureOr<Value> FunctionConverter::group(Operation *user, Value tensor,
       .getResult();
 }
 
+/// What the op starts from, with what it has made.
+FailureOr<View> FunctionConverter::addStart(linalg::LinalgOp op, View view,
+                                            bool isMaximum) {
+  Value init = op.getDpsInitOperand(0)->get();
+  std::optional<double> start = positions.getSplat(init);
+  Binary kind = isMaximum ? Binary::Max : Binary::Add;
+  if (start && (isMaximum ? !hides(*start) : *start != 0))
+    return applyConstant(op.getLoc(), kind, view, *start);
+  if (start || PositionValues::isUndefined(init))
+    return view;
+  FailureOr<View> added = getView(op.getOperation(), init);
+  if (failed(added))
+    return failure();
+  return applyBinary(op.getLoc(), kind, view, *added);
+}
+
+/// The value with a dimension for each of its factors again.
+View FunctionConverter::ungroup(Location loc, Value value, const Groups &groups,
+                                ArrayRef<Factor> list) {
+  View view = {value, {}};
+  for (const Group &group : groups)
+    llvm::append_range(view.slots, group);
+  std::string before = getLetters(groups, view.slots), after;
+  SmallVector<DimAttr> dims;
+  for (auto [place, slot] : llvm::enumerate(view.slots)) {
+    after += static_cast<char>('a' + place);
+    dims.push_back(DimAttr::get(getExtent(list[slot])));
+  }
+  Type element = cast<SymTensorType>(value.getType()).getElementType();
+  if (before != after)
+    view.value = RearrangeOp::create(
+        builder, loc, SymTensorType::get(function.getContext(), dims, element),
+        value, before + "->" + after);
+  return view;
+}
+
 LogicalResult FunctionConverter::convertWindows(linalg::LinalgOp op) {
   const WindowOp &windows = windowOps.find(op)->second;
   FailureOr<Type> element = getElementType(op, op->getResult(0));
@@ -494,21 +556,7 @@ LogicalResult FunctionConverter::convertWindows(linalg::LinalgOp op) {
                             windows.isMaximum ? Pooling::Max : Pooling::Mean,
                             sizes, strides, padding);
   }
-  // Back to a dimension for each factor.
-  View view = {result, {}};
-  for (const Group &group : groups)
-    llvm::append_range(view.slots, group);
-  std::string before = getLetters(groups, view.slots), after;
-  SmallVector<DimAttr> dims;
-  for (auto [place, slot] : llvm::enumerate(view.slots)) {
-    after += static_cast<char>('a' + place);
-    dims.push_back(DimAttr::get(getExtent(list[slot])));
-  }
-  if (before != after)
-    view.value = RearrangeOp::create(
-        builder, loc, SymTensorType::get(function.getContext(), dims, own),
-        view.value, before + "->" + after);
-  view = castTo(loc, view, *element);
+  View view = castTo(loc, ungroup(loc, result, groups, list), *element);
   // A sum is so many times the mean.
   if (!windows.weight && !isWhole && !windows.isMaximum) {
     int64_t count = 1;
@@ -516,18 +564,10 @@ LogicalResult FunctionConverter::convertWindows(linalg::LinalgOp op) {
       count *= size;
     view = applyConstant(loc, Binary::Mul, view, static_cast<double>(count));
   }
-  // What it starts from.
-  std::optional<double> start = positions.getSplat(init->get());
-  Binary kind = windows.isMaximum ? Binary::Max : Binary::Add;
-  if (!start && !PositionValues::isUndefined(init->get())) {
-    FailureOr<View> added = getView(op.getOperation(), init->get());
-    if (failed(added))
-      return failure();
-    view = applyBinary(loc, kind, view, *added);
-  } else if (start && (windows.isMaximum ? !hides(*start) : *start != 0)) {
-    view = applyConstant(loc, kind, view, *start);
-  }
-  views[op->getResult(0)] = view;
+  FailureOr<View> whole = addStart(op, view, windows.isMaximum);
+  if (failed(whole))
+    return failure();
+  views[op->getResult(0)] = *whole;
   return success();
 }
 
