@@ -506,17 +506,19 @@ std::optional<StrategyInput> SpaceBuilder::settleChoices() {
     else
       cantFail(strategy.set(*axis.field, value, GivenBy::Flag));
   }
+  auto choose = [&](size_t number, StrategyInput &input) {
+    const SearchAxis &axis = space.axes[number];
+    cantFail(
+        input.set(*axis.field, axis.values[current[number]], GivenBy::Flag));
+  };
   // What is not uncertain may need it: experts over tp need a divided stream.
+  // Nothing that is without effect can be settled.
   if (!uncertain.empty()) {
     StrategyInput all = strategy;
     for (size_t number : uncertain)
-      cantFail(all.set(*space.axes[number].field,
-                       space.axes[number].values[current[number]],
-                       GivenBy::Flag));
+      choose(number, all);
     Expected<StrategyInput> settled = settler.settle(all);
-    if (settled && all_of(uncertain, [&](size_t number) {
-          return settled->hasEffect(*space.axes[number].field);
-        }))
+    if (settled)
       return std::move(*settled);
     consumeError(settled.takeError());
   }
@@ -526,17 +528,12 @@ std::optional<StrategyInput> SpaceBuilder::settleChoices() {
       break;
     const SearchAxis &axis = space.axes[number];
     uint8_t &choice = current[number];
-    StrategyInput with = strategy;
-    cantFail(with.set(*axis.field, axis.values[choice], GivenBy::Flag));
+    StrategyInput with = strategy, trial = *settled;
+    choose(number, with);
+    choose(number, trial);
     // What the effect depends on may follow from the value itself.
     Expected<StrategyInput> settledWith = settler.settle(with);
-    bool hasEffect = settledWith && settledWith->hasEffect(*axis.field);
-    if (!settledWith) {
-      StrategyInput trial = *settled;
-      cantFail(trial.set(*axis.field, axis.values[choice], GivenBy::Flag));
-      hasEffect = trial.hasEffect(*axis.field);
-    }
-    if (!hasEffect) {
+    if (!settledWith && !trial.hasEffect(*axis.field)) {
       consumeError(settledWith.takeError());
       // The strategy is there once, without it.
       if (choice == 0 && none_of(axis.values, [&](StringRef value) {

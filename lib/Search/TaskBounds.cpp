@@ -309,12 +309,12 @@ TaskBounds::measureInside(const CompileResult &result, const Machine &machine,
 /// own: along the axes of data and of context parallelism.
 void TaskBounds::measureUpdate(const TraceBundle &programs,
                                const TraceProgram &program,
-                               const Machine &onMachine,
+                               const Machine &machine,
                                ArrayRef<NodeTime> times) {
   const RankSpace &space = programs.getSpace();
   std::optional<AxisMask> mask;
   auto get = [&](StringRef key, double missing) {
-    return onMachine.get(key).value_or(missing);
+    return machine.get(key).value_or(missing);
   };
   const Ticks fixed = toTicks(get("device.kernel.fixed", 0));
   for (auto [node, time] : zip_equal(program.nodes, times)) {
@@ -343,7 +343,7 @@ void TaskBounds::measureUpdate(const TraceBundle &programs,
       return reducedOver.clear();
     reducedOver.push_back(axis);
   }
-  machine = &onMachine;
+  this->machine = &machine;
   slowdown = get("overlap.collective_slowdown", 1);
   dataHidden = get("overlap.data_hidden", 0);
 }

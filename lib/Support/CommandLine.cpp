@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "llvm/Support/CommandLine.h"
+#include "stg/Support/Error.h"
+#include "stg/Support/FileFlags.h"
 #include "stg/Support/Messages.h"
 #include "stg/Support/Names.h"
 #include "stg/Support/Text.h"
@@ -198,6 +200,15 @@ static void dropConsequences(std::vector<ToolMessage> &messages) {
     messages = {ToolMessage(*command)};
   if (any_of(messages, begins("Unknown command line argument '-")))
     erase_if(messages, begins("Too many positional arguments"));
+}
+
+Error stg::checkFileFlags(
+    std::initializer_list<std::pair<const cl::Option *, StringRef>> flags) {
+  for (auto [flag, file] : flags)
+    if (flag->getNumOccurrences() && file.empty())
+      return makeError("--" + flag->ArgStr +
+                       " is empty: expected the name of a file");
+  return Error::success();
 }
 
 /// Prints the complaints of LLVM's command line, each a line that begins with

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import traces
+from comparing import equal, finish
 
 h, f, V, X, A, L, H, K, d = 64, 96, 256, 8, 4, 4, 8, 4, 16
 SIZES = {"hidden_size": h, "intermediate_size": f, "num_hidden_layers": L, "num_attention_heads": H,
@@ -26,11 +27,6 @@ STEPS = {"--kv-len=40": 1, "--kv-len=40 --seq=3": 3, "--mode=prefill --seq=12": 
 
 def compile_step(path, *flags):
     return traces.compile_json(path, f"--batch={B}", *flags, "--dry-run")
-
-
-def check(what, found, wanted):
-    if found != wanted:
-        raise SystemExit(f"{what}: {found}, expected {wanted}")
 
 
 def sums(summary, axes=("tp",), phase="fwd"):
@@ -52,12 +48,12 @@ def inference(path, name):
             "--tp=2 --fp8", "--tp=4 --expert-hits=expected", "--tp=4 --preset=vllm-experts",
         ):
             summary = compile_step(path, *step.split(), *flags.split())
-            check(f"{name} {step} {flags}", sums(summary), [(1 + 2 * L, (1 + 2 * L) * row)])
+            equal(f"{name} {step} {flags}", sums(summary), [(1 + 2 * L, (1 + 2 * L) * row)])
         parts = compile_step(path, *step.split(), "--tp=2", "--overlapped-batches=2")
-        check(f"{name} {step}, parts", sums(parts), [(2 * (1 + 2 * L), (1 + 2 * L) * row)])
+        equal(f"{name} {step}, parts", sums(parts), [(2 * (1 + 2 * L), (1 + 2 * L) * row)])
         # The first stage looks up, too.
         stages = compile_step(path, *step.split(), "--tp=2", "--pp=2")
-        check(f"{name} {step}, stages", sums(stages),
+        equal(f"{name} {step}, stages", sums(stages),
               [(1 + L, (1 + L) * row), (L, L * row)])
 
 
@@ -66,7 +62,7 @@ def training(path, name):
     row = 2 * B * S * h
     summary = compile_step(path, "--tp=2", f"--seq={S}")
     small = 3 * 4 * B * S  # Three numbers of each token for the loss.
-    check(f"{name}, training", sum(size for _, size in sums(summary)), (1 + (1 + A) * L) * row + small)
+    equal(f"{name}, training", sum(size for _, size in sums(summary)), (1 + (1 + A) * L) * row + small)
 
 
 def main(folder):
@@ -83,7 +79,8 @@ def main(folder):
         # Norms, biases of attention and of the router, sinks.
         vectors = 2 * h + (H + 2 * K) * d // tp + h + X + H // tp
         whole = 2 * (L * (matrices + vectors) + 2 * V * h // tp + h) + biases(tp)
-        check(f"parameters, tp {tp}", held["memory"]["persistent_bytes"]["parameter"], whole)
+        equal(f"parameters, tp {tp}", held["memory"]["persistent_bytes"]["parameter"], whole)
 
 
 main(sys.argv[1])
+finish()

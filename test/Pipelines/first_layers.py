@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 import traces
+from comparing import equal, finish
 
 h, a, g, d, f, V, r, B, S = 256, 16, 4, 24, 512, 1024, 8, 4, 64
 T = B * S
@@ -54,34 +55,30 @@ def compile_step(path, targets, *flags):
                                "--dry-run")
 
 
-def check(what, found, wanted):
-    if found != wanted:
-        raise SystemExit(f"{what}: {found}, expected {wanted}")
-
-
 def main(folder):
     path = Path(folder) / "llama.json"
     path.write_text(json.dumps(LLAMA))
-    check("the exact case", [attention_targets(n) for n in (1, 2)], [411_074_560, 771_915_776])
-    check("the exact case, down", down_target(1), 138_412_032)
+    equal("the exact case", [attention_targets(n) for n in (1, 2)], [411_074_560, 771_915_776])
+    equal("the exact case, down", down_target(1), 138_412_032)
     for layers in (1, 2, 3, 4):
         for targets, expected in ("q_proj:v_proj", attention_targets), ("down_proj", down_target):
             summary = compile_step(path, targets, f"--set=L={layers}")
-            check(f"{layers} layers, {targets}", traces.products(summary)["bwd"], expected(layers))
+            equal(f"{layers} layers, {targets}", traces.products(summary)["bwd"], expected(layers))
     # With replays what the first layer reads has a gradient, whether it is the only one or not.
     for targets, expected in ("q_proj:v_proj", attention_targets), ("down_proj", down_target):
         found = [traces.products(compile_step(path, targets, f"--set=L={n}", "--recompute=full"))["bwd"]
                  for n in (1, 2)]
         step = expected(2) - expected(1)
-        check(f"replayed, {targets}", found, [2 * T * h * V + step, 2 * T * h * V + 2 * step])
+        equal(f"replayed, {targets}", found, [2 * T * h * V + step, 2 * T * h * V + 2 * step])
     for name in "deepseek-v2-lite", "kimi-k2":
         for targets in "q_proj", "down_proj", "all-linear":
             if name == "kimi-k2" and targets == "q_proj":
                 targets = "q_a_proj"
             bwd = {n: traces.products(compile_step(name, targets, f"--set=LD={n}", f"--set=L={n + 2}"))["bwd"]
                    for n in (1, 2, 3, 4)}
-            check(f"{name}, {targets}: layers of their own", bwd[2] - bwd[1], bwd[3] - bwd[2])
-            check(f"{name}, {targets}: further layers", bwd[4] - bwd[3], bwd[3] - bwd[2])
+            equal(f"{name}, {targets}: layers of their own", bwd[2] - bwd[1], bwd[3] - bwd[2])
+            equal(f"{name}, {targets}: further layers", bwd[4] - bwd[3], bwd[3] - bwd[2])
 
 
 main(sys.argv[1])
+finish()

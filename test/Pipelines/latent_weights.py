@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import traces
+from comparing import equal, finish
 
 r, H, n, e, v, h, L = 64, 8, 32, 16, 48, 64, 3
 CONFIG = {"model_type": "deepseek_v3", "hidden_size": h, "intermediate_size": 96, "moe_intermediate_size": 32,
@@ -29,11 +30,6 @@ def parameters(path, *flags):
     return summary["classes"][0]["memory"]["persistent_bytes"]["parameter"]
 
 
-def check(what, found, wanted):
-    if found != wanted:
-        raise SystemExit(f"{what}: {found}, expected {wanted}")
-
-
 def main(folder):
     path = Path(folder) / "model.json"
     path.write_text(json.dumps(CONFIG))
@@ -49,9 +45,9 @@ def main(folder):
             want = wide - L * (2 * r * outputs // tp - own)
             for form in "naive", "absorbed", "auto":
                 found = parameters(path, *flags, f"--mla-form={form}", f"--weight-keep={kept}")
-                check(f"{name}, tp {tp}, {form}", found, want)
+                equal(f"{name}, tp {tp}, {form}", found, want)
             both = {parameters(path, *flags, f"--mla-form={form}") for form in ("naive", "absorbed", "auto")}
-            check(f"{name}, tp {tp}: all matrices", len(both), 1)
+            equal(f"{name}, tp {tp}: all matrices", len(both), 1)
         # A prompt in parts: the first steps are naive, others may not be.
         for chunk in (300, 128, 1000):
             traces.run("stg-compile", path, "--requests=(1000,0)", f"--chunk={chunk}", "--steps=12",
@@ -59,3 +55,4 @@ def main(folder):
 
 
 main(sys.argv[1])
+finish()

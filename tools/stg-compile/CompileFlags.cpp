@@ -8,6 +8,7 @@
 
 #include "CompileFlags.h"
 #include "stg/Estimate/AstraSim.h"
+#include "stg/Support/FileFlags.h"
 #include "stg/Support/Units.h"
 #include "stg/Trace/Bundle/TraceBundle.h"
 #include "llvm/ADT/SmallString.h"
@@ -98,8 +99,8 @@ Error CompileFlags::finishAstraSim() {
 
 /// Checks what a machine is for.
 Error CompileFlags::finishMachine() {
-  if (reportFlag.getNumOccurrences() && report.empty())
-    return makeError("--report is empty: expected the name of a file");
+  if (Error error = checkFileFlags({{&reportFlag, report}}))
+    return error;
   if (report == "-")
     return makeError("--report -: expected the name of a file");
   if (machine.empty() && !machineChanges.empty())

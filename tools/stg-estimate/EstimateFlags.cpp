@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EstimateFlags.h"
+#include "stg/Support/FileFlags.h"
 #include "stg/Support/Units.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -37,14 +38,10 @@ Error EstimateFlags::finish() {
       return createStringError(
           Twine(flag) +
           " is of one machine: it does not go with --sweep-machine");
-  for (const auto &[option, file] :
-       {std::pair<const cl::Option *, const std::string &>(&timelineFlag,
-                                                           timeline),
-        {&pictureFlag, picture},
-        {&simaiFlag, simai}})
-    if (option->getNumOccurrences() && file.empty())
-      return createStringError("--" + option->ArgStr +
-                               " is empty: expected the name of a file");
+  if (Error error = checkFileFlags({{&timelineFlag, timeline},
+                                    {&pictureFlag, picture},
+                                    {&simaiFlag, simai}}))
+    return error;
   if (timeline == "-")
     return createStringError(
         "--timeline -: expected the name of a file, or of a folder and '/'");

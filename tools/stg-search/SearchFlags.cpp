@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SearchFlags.h"
+#include "stg/Support/FileFlags.h"
 #include "stg/Support/Files.h"
 #include "stg/Support/JSON.h"
 #include "stg/Support/Units.h"
@@ -32,13 +33,10 @@ Error SearchFlags::finish() {
     return makeError(strategy.getFile() +
                      ": has a plan of prefill and one of decoding, and "
                      "a search is for one plan; give a file with one");
-  for (const auto &[option, file] :
-       {std::pair<const cl::Option *, const std::string &>(&csvFlag, csv),
-        {&strategyOutputFlag, strategyOutput},
-        {&amongFlag, among}})
-    if (option->getNumOccurrences() && file.empty())
-      return makeError("--" + option->ArgStr +
-                       " is empty: expected the name of a file");
+  if (Error error = checkFileFlags({{&csvFlag, csv},
+                                    {&strategyOutputFlag, strategyOutput},
+                                    {&amongFlag, among}}))
+    return error;
   if (!csv.empty() && csv == strategyOutput)
     return makeError("--csv and --write-strategy are both " + csv +
                      "; give each a file of its own");

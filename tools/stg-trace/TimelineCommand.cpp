@@ -95,14 +95,10 @@ Expected<bool> runTimeline(raw_ostream &os) {
   for (size_t i = 0; i < graphs->ranks.size(); ++i)
     if (isShown(graphs->ranks[i].rank))
       positions.push_back(i);
-  if (rankRange.getNumOccurrences()) {
-    uint64_t last = 0;
-    for (const auto &entry : graphs->ranks)
-      last = std::max<uint64_t>(last, entry.rank);
-    if (Error error =
-            checkRankRange(rankRange, shown, !positions.empty(), last))
+  if (rankRange.getNumOccurrences())
+    if (Error error = checkRankRange(rankRange, shown, !positions.empty(),
+                                     graphs->ranks.back().rank))
       return std::move(error);
-  }
   if (summary)
     printSummary(*graphs, *times, positions, os);
   else
