@@ -145,9 +145,7 @@ static std::string describeAbsence(StringRef name) {
 static std::string describeFolder(StringRef name) {
   if (!llvm::sys::fs::is_directory(name))
     return "";
-  llvm::SmallString<128> bundle(name);
-  llvm::sys::path::append(bundle, trace::TraceBundle::kFileName);
-  if (isRegularFile(bundle))
+  if (trace::TraceBundle::findIn(name))
     return ", and the directory of that name has a bundle, which is a model "
            "that is compiled already";
   return ", and the directory of that name has no bundle, which stg-compile "

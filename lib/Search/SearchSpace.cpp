@@ -840,7 +840,6 @@ void SpaceBuilder::addPoint(State &state) {
   facts.stages = static_cast<uint32_t>(values.pipelineRanks.number);
   facts.virtualStages = static_cast<uint32_t>(values.virtualStages);
   facts.schedule = findSchedule(strategy);
-  facts.splitsBackward = splits(facts.schedule);
   facts.shards = state.shards;
   // Replicas reduce what is left of a gradient, of which nothing is counted.
   facts.data =
@@ -861,7 +860,7 @@ void SpaceBuilder::addPoint(State &state) {
     if (facts.reducesInside)
       facts.inside = findInside(state, facts.shape, /*isSplit=*/false);
     if (facts.stages > 1 && facts.microBatches > 1 && !splitSchedule.empty() &&
-        facts.splitsBackward)
+        splits(facts.schedule))
       facts.split = findInside(state, facts.shape, /*isSplit=*/true);
   }
   space.points.push_back(facts);

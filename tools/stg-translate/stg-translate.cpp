@@ -160,10 +160,8 @@ static std::string describeFolder(Flags &flags) {
   StringRef folder = flags.input;
   std::string message = (folder + " is a folder; give ").str();
   if (isTranslation(flags, "unbundle")) {
-    llvm::SmallString<128> bundle(folder);
-    llvm::sys::path::append(bundle, stg::trace::TraceBundle::kFileName);
-    if (stg::isRegularFile(bundle))
-      return message + "the bundle in it, " + bundle.str().str();
+    if (auto bundle = stg::trace::TraceBundle::findIn(folder))
+      return message + "the bundle in it, " + *bundle;
     return message + "a bundle, which stg-compile --bundle writes";
   }
   if (!isTranslation(flags, "traces-to-chakra"))

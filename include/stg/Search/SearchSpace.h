@@ -46,7 +46,6 @@ struct PointFacts {
   /// of data parallelism in tasks, and with backward in two halves.
   uint32_t inside = UINT32_MAX, split = UINT32_MAX;
   uint8_t zero = 0;
-  bool splitsBackward = false; ///< As far as the name of the schedule says.
   /// Gradients are reduced in each micro-batch, before they are added up.
   bool reducesInside = false;
   bool listsLayers = false; ///< Stages have other numbers of layers.

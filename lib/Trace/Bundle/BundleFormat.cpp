@@ -19,6 +19,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/LEB128.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace llvm;
@@ -1268,6 +1269,14 @@ TraceBundle::parseUnchecked(std::unique_ptr<MemoryBuffer> buffer) {
                       manifest.take_back(after).str());
   bundle->buffer = std::move(buffer);
   return std::move(bundle);
+}
+
+std::optional<std::string> TraceBundle::findIn(StringRef directory) {
+  SmallString<128> path(directory);
+  sys::path::append(path, kFileName);
+  if (!isRegularFile(path))
+    return std::nullopt;
+  return path.str().str();
 }
 
 Expected<std::unique_ptr<TraceBundle>> TraceBundle::open(StringRef path) {

@@ -9,9 +9,7 @@
 #include "stg/Trace/Bundle/TraceInput.h"
 #include "stg/Support/Files.h"
 #include "stg/Trace/Bundle/BundleValidator.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 using namespace llvm;
 using namespace stg::trace;
@@ -33,17 +31,16 @@ stg::trace::findBundle(StringRef input, bool besideFiles) {
       return nullptr;
     return TraceBundle::open(input);
   }
-  SmallString<128> path(input);
-  sys::path::append(path, TraceBundle::kFileName);
-  if (!sys::fs::exists(path))
+  std::optional<std::string> path = TraceBundle::findIn(input);
+  if (!path)
     return nullptr;
   if (besideFiles)
-    return TraceBundle::open(path);
+    return TraceBundle::open(*path);
   Expected<TraceSet> files = findTraces(input);
   if (files)
     return nullptr;
   consumeError(files.takeError());
-  return TraceBundle::open(path);
+  return TraceBundle::open(*path);
 }
 
 static Expected<CommGroups> loadGroups(const TraceSet &set, StringRef path) {

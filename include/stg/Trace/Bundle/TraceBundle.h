@@ -18,6 +18,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <memory>
+#include <optional>
 
 namespace stg::trace {
 
@@ -31,6 +32,9 @@ public:
   };
   /// The name of a bundle in a directory.
   static constexpr llvm::StringLiteral kFileName = "traces.stgb";
+
+  /// The file of that name in a directory, if there is one.
+  static std::optional<std::string> findIn(llvm::StringRef directory);
 
   /// Whether names of files can begin with it, here and where they are
   /// unpacked.
