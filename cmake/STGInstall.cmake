@@ -48,7 +48,7 @@ endfunction()
 function(stg_install_files)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ ${PROJECT_BINARY_DIR}/include/
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.proto" PATTERN "*.h.inc"
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "*.td" PATTERN "*.proto" PATTERN "*.h.inc"
     PATTERN CMakeFiles EXCLUDE)
   # Those that tools read. In the build folder they lie alike, as links.
   foreach(folder machines models presets)

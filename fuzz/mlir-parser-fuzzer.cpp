@@ -26,9 +26,11 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
+#include <mutex>
 #include <random>
 
 using namespace mlir;
@@ -151,7 +153,7 @@ static void runExport(ModuleOp module, ErrorCounter &diagnostics) {
   if (module.getOps<chakra::GraphOp>().empty() || !isSmall(module))
     return;
   chakra::ExportOptions options;
-  options.threads = 1;
+  options.files.threads = 1;
   options.output = stg::chakra::ExportOptions::Output::Nothing;
   unsigned errors = diagnostics.errors;
   FailureOr<chakra::ExportSummary> summary =
@@ -165,17 +167,14 @@ static void runExport(ModuleOp module, ErrorCounter &diagnostics) {
 }
 
 static void runPipeline(ModuleOp module, ErrorCounter &diagnostics) {
-  PipelineOptions options;
-  options.tp = "2";
-  options.dp = "2";
   PassManager pm(module.getContext());
   // A pass that breaks the module is to be told from one that refuses it.
   pm.enableVerifier(false);
   pm.addInstrumentation(std::make_unique<VerifyAfterPass>(diagnostics));
-  buildModelPipeline(pm, options);
-  buildPlanPipeline(pm, options);
-  buildLocalPipeline(pm, options);
-  buildChakraPipeline(pm, /*bind=*/"");
+  static std::once_flag registered;
+  std::call_once(registered, registerPipelines);
+  LogicalResult isKnown = parsePassPipeline("stg-pipeline{tp=2 dp=2}", pm);
+  require(succeeded(isKnown), "there is no such pipeline");
   unsigned errors = diagnostics.errors;
   if (failed(pm.run(module))) {
     require(diagnostics.errors > errors, "pass fails without an error");

@@ -18,6 +18,7 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -33,10 +34,10 @@ static void require(bool condition, const char *message) {
 }
 
 static SymExpr parse(MLIRContext *context, StringRef text) {
-  std::string error;
-  FailureOr<SymExpr> expr = SymExpr::parse(context, text, error);
-  if (failed(expr)) {
-    require(!error.empty(), "parser fails without an error");
+  llvm::Expected<SymExpr> expr = SymExpr::parse(context, text);
+  if (!expr) {
+    require(!llvm::toString(expr.takeError()).empty(),
+            "parser fails without an error");
     return {};
   }
   require(*expr != nullptr, "parser succeeds without an expression");

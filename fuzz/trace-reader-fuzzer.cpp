@@ -67,9 +67,11 @@ static void runStats(MemoryBufferRef buffer) {
   all.ranks.assign(2, *stats);
   std::string text;
   raw_string_ostream os(text);
-  printStatsTable(all, std::nullopt, os, /*isQuiet=*/true);
+  StatsView view;
+  view.quiet = true;
+  printStatsTable(all, view, os);
   text.clear();
-  printStatsJSON(all, std::nullopt, os, /*isQuiet=*/true);
+  printStatsJSON(all, view, os);
   Expected<json::Value> parsed = json::parse(text);
   require(static_cast<bool>(parsed), "statistics are not JSON");
 }
