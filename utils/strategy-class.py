@@ -22,7 +22,7 @@ import dataclasses
 import json
 from typing import Any, Dict, Literal, Optional, Sequence, Union
 
-from .arguments import to_hashable, to_plain
+from .arguments import to_hashable, to_json, to_lasting
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,13 +35,17 @@ class Strategy:
 '''
 
 FOOTER = '''
+    def __post_init__(self) -> None:
+        for name, value in list(vars(self).items()):
+            object.__setattr__(self, name, to_lasting(value))
+
     def to_dict(self) -> Dict[str, Any]:
         """The fields that are given, as a strategy file has them."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
     def to_json(self) -> str:
-        """The text of a strategy file."""
-        return json.dumps(self.to_dict(), default=to_plain)
+        """The text of a strategy file. Raises TypeError and ValueError for a value that none has."""
+        return to_json(self.to_dict())
 
     def replace(self, **fields: Any) -> "Strategy":
         """The strategy with other values of some fields."""

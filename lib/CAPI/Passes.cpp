@@ -65,8 +65,10 @@ static mlir::LogicalResult addElement(StringRef element, mlir::PassManager &pm,
     entry = mlir::PassPipelineInfo::lookup(name);
   if (!entry)
     return mlir::parsePassPipeline(element, pm, errors);
-  options.consume_front("{");
-  options.consume_back("}");
+  if (options.consume_front("{") && !options.consume_back("}")) {
+    errors << "expected '}' at the end of '" << element << "'";
+    return mlir::failure();
+  }
   return entry->addToPipeline(pm, options, [&](const Twine &message) {
     errors << message;
     return mlir::failure();
@@ -84,9 +86,15 @@ static mlir::LogicalResult parsePipeline(StringRef text, mlir::PassManager &pm,
   }
   if (inner.empty())
     return mlir::success();
-  for (StringRef element : splitPipeline(inner))
+  for (StringRef element : splitPipeline(inner)) {
+    if (element.empty()) {
+      errors << "expected a pass before and after each comma of '" << text
+             << "'";
+      return mlir::failure();
+    }
     if (failed(addElement(element, pm, errors)))
       return mlir::failure();
+  }
   return mlir::success();
 }
 

@@ -245,6 +245,17 @@ struct Request {
 };
 } // namespace
 
+/// What an option of the type is, in the words of messages.
+template <typename T> static const char *getExpectation() {
+  if (std::is_same_v<T, bool>)
+    return "True or False";
+  if (std::is_integral_v<T>)
+    return "an integer";
+  if (std::is_floating_point_v<T>)
+    return "a number";
+  return "a text";
+}
+
 template <typename T>
 static T getOption(const py::dict &options, const char *name, T otherwise) {
   if (!options.contains(name))
@@ -255,11 +266,13 @@ static T getOption(const py::dict &options, const char *name, T otherwise) {
   } catch (py::cast_error &) {
     std::string text =
         std::string(name) + "=" + py::repr(value).cast<std::string>();
-    bool isOfType = std::is_integral_v<T> ? py::isinstance<py::int_>(value)
-                                          : py::isinstance<py::tuple>(value);
+    // Integers, and the pairs of them that Python has made, have C's sizes.
+    bool isOfType = std::is_integral_v<T> && !std::is_same_v<T, bool>
+                        ? py::isinstance<py::int_>(value)
+                        : py::isinstance<py::tuple>(value);
     if (isOfType)
       throw py::value_error(text + ": it has no such value");
-    throw py::type_error(text + ": it is of another type");
+    throw py::type_error(text + ": expected " + getExpectation<T>());
   }
 }
 

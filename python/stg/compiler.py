@@ -14,7 +14,7 @@ from pathlib import Path as _Path
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _stg
-from .arguments import check_type
+from .arguments import check_text, check_type, to_list, to_pair, to_path
 from .errors import Message
 from .modules import Module
 from .nodes import Bundle
@@ -98,7 +98,7 @@ class Compilation:
     @property
     def warnings(self) -> Tuple[Message, ...]:
         """What was said without being an error."""
-        return tuple(Message(*message) for message in self._handle.messages)
+        return tuple(map(Message._of_call, self._handle.messages))
 
     @property
     def bundle(self) -> Bundle:
@@ -162,11 +162,11 @@ def _read_timeline(path: _Path) -> Table:
                   for name, values in zip(names, columns)})
 
 
-def to_folders(models: Sequence[Path]) -> List[str]:
+def to_folders(models: Sequence[Path]) -> List[bytes]:
     """Folders as the C interface has them. One alone is a list of its letters to Python."""
     if isinstance(models, (str, os.PathLike)):
         raise TypeError(f"models are a list of folders, not the folder {os.fspath(models)!r}")
-    return [os.fspath(folder) for folder in models]
+    return [to_path("models", folder) for folder in to_list("models", models, "a list of folders")]
 
 
 def make_options(model: Union[Path, Module], strategy: Optional[Strategy], fields: Dict[str, Any],
@@ -177,9 +177,12 @@ def make_options(model: Union[Path, Module], strategy: Optional[Strategy], field
     if isinstance(model, Module):
         if text is not None:
             raise ValueError("a model is a module or a text, not both")
-        name, text = model.name, model.text
+        name, text = os.fsencode(model.name), model.text
     else:
-        name = os.fspath(model)
+        name = to_path("model", model)
+    for argument, value in (("text", text), ("config", config), ("program", program)):
+        if value is not None:
+            check_text(argument, value, "a text")
     if strategy is not None:
         check_type("strategy", strategy, Strategy,
                    "a Strategy; fields are also given by name, as in tp=2")
@@ -233,16 +236,21 @@ def compile(model: Union[Path, Module], strategy: Optional[Strategy] = None, *,
         raise ValueError("traces are kept in memory or written to a folder, not both")
     if bundle and output is None:
         raise ValueError("a bundle is written to a folder; give one with output")
-    if ranks is not None and tuple(ranks) == (0, 0):
-        # To the C interface these are all.
-        raise ValueError("ranks 0 to 0: expected 0 <= first < end")
+    chosen = (0, 0)
+    if ranks is not None:
+        chosen = to_pair("ranks", ranks)
+        if chosen == (0, 0):
+            # To the C interface these are all.
+            raise ValueError("ranks 0 to 0: expected 0 <= first < end")
+    if prefix is not None:
+        check_text("prefix", prefix, "a text")
     options = make_options(model, strategy, fields, text, config, program, models, canceller,
                            progress)
     options["output"] = (_MEMORY if traces else _NONE if output is None else
                          _BUNDLE if bundle else _FILES)
-    options["folder"] = None if output is None else os.fspath(output)
+    options["folder"] = None if output is None else to_path("output", output)
     options["prefix"] = prefix
-    options["ranks"] = (0, 0) if ranks is None else ranks
+    options["ranks"] = chosen
     options["threads"] = threads
     options["resume"] = resume
     options["ignore_quantization"] = ignore_quantization

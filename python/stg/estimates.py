@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _stg
-from .arguments import check_type
+from .arguments import check_type, to_path
 from .compiler import Canceller, Path, Progress, make_options
 from .errors import Message
 from .modules import Module
@@ -91,7 +90,7 @@ def estimate(model: Union[Path, Module, Bundle], machine: Path,
     check_type("machine_set", machine_set, Mapping,
                "a dictionary, such as {'device.memory.capacity': '40 GB'}")
     changes = [f"{key}={value}" for key, value in machine_set.items()]
-    name = os.fspath(machine)
+    name = to_path("machine", machine)
     if isinstance(model, Bundle):
         if strategy is not None or fields or text or config or program or models:
             raise ValueError("a bundle is of a model with a strategy")
@@ -105,5 +104,5 @@ def estimate(model: Union[Path, Module, Bundle], machine: Path,
         parts = _stg.estimate(options, name, changes)
     parts["parts"] = dict(parts["parts"])
     parts["classes"] = tuple(ClassTime(*entry) for entry in parts["classes"])
-    parts["warnings"] = tuple(Message(*message) for message in parts["warnings"])
+    parts["warnings"] = tuple(map(Message._of_call, parts["warnings"]))
     return Estimate(**parts)

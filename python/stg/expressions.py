@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _stg
+from .arguments import check_text
 from .compiler import Canceller, Path, Progress, make_options
 from .errors import Message
 from .modules import Module
@@ -237,6 +238,7 @@ class Expression:
         for what is no text."""
         if not isinstance(text, str):
             raise TypeError(f"an expression is made of a text, such as '2*B*S', not of {text!r}")
+        check_text("text", text, "a text")
         self._text = _stg.simplify(text)
 
     @cached_property
@@ -453,7 +455,7 @@ def costs(model: Union[Path, Module], strategy: Optional[Strategy] = None, *,
     # The expressions come in their canonical form.
     return Costs([Cost(quantity, phase, kind, axes, _make(expression))
                   for quantity, phase, kind, axes, expression in rows], symbols,
-                 [Message(*message) for message in messages])
+                 list(map(Message._of_call, messages)))
 
 
 def _make(text: str) -> Expression:

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _stg
-from .arguments import check_type
+from .arguments import check_text, check_type, to_list, to_path
 from .compiler import Path, to_folders
 from .errors import Message
 from .modules import Module
@@ -59,12 +58,12 @@ def import_config(config: Path, *, text: Optional[str] = None, models: Sequence[
     Raises Error with everything that cannot be said, each with its place in the file.
     """
     if text is not None:
-        check_type("text", text, str, "the text of a configuration")
+        check_text("text", text, "the text of a configuration")
     check_type("ignore_quantization", ignore_quantization, (int, np.bool_), "True or False")
     name, family, module_text, messages = _stg.import_config(
-        os.fspath(config), text, to_folders(models), bool(ignore_quantization))
+        to_path("config", config), text, to_folders(models), bool(ignore_quantization))
     return ImportedModel(module_text, name, family,
-                         tuple(Message(*message) for message in messages))
+                         tuple(map(Message._of_call, messages)))
 
 
 def import_linalg(program: Path, *, text: Optional[str] = None, loss: bool = False,
@@ -80,10 +79,14 @@ def import_linalg(program: Path, *, text: Optional[str] = None, loss: bool = Fal
     Raises Error with the place of the op that has no counterpart.
     """
     if text is not None:
-        check_type("text", text, str, "the text of a program")
+        check_text("text", text, "the text of a program")
     check_type("loss", loss, (int, np.bool_), "True or False")
-    numbers = [parameters] if isinstance(parameters, str) else parameters
+    numbers = [str(number) for number in (
+        [parameters] if isinstance(parameters, str) else
+        to_list("parameters", parameters, "a list of numbers and ranges"))]
+    for number in numbers:
+        check_text("parameters", number, "a text")
     name, family, module_text, messages = _stg.import_linalg(
-        os.fspath(program), text, bool(loss), [str(number) for number in numbers])
+        to_path("program", program), text, bool(loss), numbers)
     return ImportedModel(module_text, name, family,
-                         tuple(Message(*message) for message in messages))
+                         tuple(map(Message._of_call, messages)))

@@ -10,7 +10,7 @@ from pathlib import Path as _Path
 from typing import Union, overload
 
 from . import _stg
-from .arguments import check_type
+from .arguments import check_text, to_path
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -21,15 +21,16 @@ class Module:
 
     def __init__(self, text: str, name: str = "module"):
         """Checks the text. `name` is what messages call it. Raises Error."""
-        check_type("text", text, str, "the text of a module")
-        check_type("name", name, str, "a text")
+        check_text("text", text, "the text of a module")
+        check_text("name", name, "a text")
         self.name = name
         self._text = _stg.run_passes(text, "", name)
 
     @classmethod
     def from_file(cls, path: Path) -> "Module":
-        """Reads a .mlir file. Raises OSError, and Error."""
-        return cls(_Path(path).read_text(encoding="utf-8"), os.fspath(path))
+        """Reads a .mlir file. Raises OSError, ValueError for what is no UTF-8, and Error."""
+        name = to_path("path", path)
+        return cls(_Path(os.fsdecode(name)).read_text(encoding="utf-8"), name.decode(errors="replace"))
 
     @property
     def text(self) -> str:
@@ -39,7 +40,7 @@ class Module:
     def run(self, pipeline: str) -> "Module":
         """The module after a pipeline of `stg-opt`, such as "stg-name-ops,stg-autodiff". Raises
         Error."""
-        check_type("pipeline", pipeline, str, "a text, such as 'stg-name-ops,stg-autodiff'")
+        check_text("pipeline", pipeline, "a text, such as 'stg-name-ops,stg-autodiff'")
         module = Module.__new__(Module)
         module.name = self.name
         module._text = _stg.run_passes(self._text, pipeline, self.name)
@@ -70,7 +71,7 @@ def run_passes(module: Union[str, Module], pipeline: str = "",
     Error. Other threads run meanwhile."""
     if isinstance(module, Module):
         return module.run(pipeline)
-    check_type("module", module, str, "a Module, or the text of one")
-    check_type("pipeline", pipeline, str, "a text, such as 'stg-name-ops,stg-autodiff'")
-    check_type("name", name, str, "a text")
+    check_text("module", module, "a Module, or the text of one")
+    check_text("pipeline", pipeline, "a text, such as 'stg-name-ops,stg-autodiff'")
+    check_text("name", name, "a text")
     return _stg.run_passes(module, pipeline, name)

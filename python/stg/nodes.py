@@ -9,7 +9,7 @@ import os
 from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 from . import _stg
-from .arguments import to_rank
+from .arguments import to_path, to_rank
 from .tables import Table
 
 LOAD, STORE, COMPUTE, SEND, RECEIVE, COLLECTIVE = 2, 3, 4, 5, 6, 7
@@ -49,7 +49,7 @@ class Bundle:
 
     def __init__(self, path: Union[str, "os.PathLike[str]"]):
         """Opens the file that `stg-compile --bundle` writes. Raises Error."""
-        self._handle = _stg.open_bundle(os.fspath(path))
+        self._handle = _stg.open_bundle(to_path("path", path))
 
     @classmethod
     def _wrap(cls, handle: _stg.Bundle) -> "Bundle":

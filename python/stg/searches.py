@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from math import inf
 from numbers import Integral
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence
 from typing import Tuple, Union
 
 from . import _stg
-from .arguments import check_type
+from .arguments import check_type, to_float, to_integer, to_lasting, to_list, to_path
 from .compiler import Canceller, Path, make_options
 from .errors import Message
 from .modules import Module
@@ -144,8 +143,17 @@ def _to_flag(value: Any) -> str:
     return str(value)
 
 
+def _to_ranks(ranks: Union[int, Iterable[int], None]) -> List[int]:
+    if ranks is None:
+        return []
+    listed = [ranks] if isinstance(ranks, (int, Integral)) else to_list(
+        "ranks", ranks, "an integer or a list of them")
+    return [to_integer("ranks", number) for number in listed]
+
+
 def _to_variation(name: str, values: Iterable[Any]) -> str:
-    texts = [_to_flag(value) for value in values]
+    listed = to_list("vary", values, f"a list of values of {name}")
+    texts = [_to_flag(to_lasting(value)) for value in listed]
     # A separator says that commas are in values; one value has none unless it stands twice.
     if any("," in text for text in texts):
         return f"{name.replace('_', '-')}=" + ";".join(texts * 2 if len(texts) == 1 else texts)
@@ -200,23 +208,23 @@ def search(model: Union[Path, Module], machine: Path, strategy: Optional[Strateg
     listed: Optional[List[str]] = None
     if among is not None:
         listed = []
-        for one in among:
+        for one in to_list("among", among, "a list of strategies"):
             check_type("among", one, Strategy, "a Strategy each")
             listed.append(one.to_json())
     if listed is not None and not listed:
         raise ValueError("there is no strategy to choose from")
-    if top < 1:
+    if to_integer("top", top) < 1:
         raise ValueError(f"top={top}: expected at least 1")
-    if memory_limit is not None and not 0 < memory_limit < inf:
+    if memory_limit is not None and not 0 < to_float("memory_limit", memory_limit) < inf:
         raise ValueError(f"memory_limit={memory_limit}: expected a number of bytes above 0")
     if goal is not None and goal not in _GOALS:
         raise ValueError(f"goal={goal!r}: expected 'time' or 'throughput'")
     criteria = 0
-    for name in front:
+    for name in [front] if isinstance(front, str) else to_list("front", front, "a list of texts"):
         if name not in _CRITERIA:
             raise ValueError(f"front has {name!r}: expected 'memory', 'devices' or 'throughput'")
         criteria |= _CRITERIA[name]
-    if not within >= 1:
+    if not to_float("within", within) >= 1:
         raise ValueError(f"within={within}: expected a factor of at least 1")
     check_type("vary", vary, Mapping, "a dictionary of lists, such as {'zero': [1, 3]}")
     check_type("machine_set", machine_set, Mapping,
@@ -230,12 +238,12 @@ def search(model: Union[Path, Module], machine: Path, strategy: Optional[Strateg
         told = progress
         watch = lambda *state: told(SearchProgress(*state))  # noqa: E731
     result = _stg.search(
-        options, os.fspath(machine), [f"{key}={value}" for key, value in machine_set.items()],
-        {"ranks": [] if ranks is None else [ranks] if isinstance(ranks, (int, Integral)) else list(ranks),
+        options, to_path("machine", machine), [f"{key}={value}" for key, value in machine_set.items()],
+        {"ranks": _to_ranks(ranks),
          "among": listed or [], "memory_limit": memory_limit or 0.0, "goal": _GOALS[goal] if goal else 0,
          "front": criteria,
          "vary": [_to_variation(name, values) for name, values in vary.items()],
-         "top": top, "within": float(within), "threads": threads, "progress": watch})
+         "top": to_integer("top", top), "within": float(within), "threads": threads, "progress": watch})
     found = tuple(_to_found(entry) for entry in result["entries"])
     return SearchResult(
         goal=next(name for name, number in _GOALS.items() if number == result["goal"]),
@@ -245,4 +253,4 @@ def search(model: Union[Path, Module], machine: Path, strategy: Optional[Strateg
         values=tuple(SearchValue(flag.replace("-", "_"), *rest)
                      for flag, *rest in result["values"]),
         counts=SearchCounts(*result["counts"]), complete=result["complete"],
-        warnings=tuple(Message(*message) for message in result["messages"]), text=result["text"])
+        warnings=tuple(map(Message._of_call, result["messages"])), text=result["text"])

@@ -10,7 +10,7 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Callable, Deque, Iterable, Iterator, NamedTuple, Optional, Sized, Union
 
-from .arguments import check_type
+from .arguments import check_type, to_integer
 from .compiler import Canceller, Compilation, Path, compile
 from .errors import Error, Interrupted
 from .modules import Module
@@ -44,7 +44,11 @@ def sweep(model: Union[Path, Module], strategies: Iterable[Strategy], *, threads
     """
     if options.get("output") is not None:
         raise ValueError("all strategies would write to the folder of output")
-    count = threads or len(os.sched_getaffinity(0))
+    count = to_integer("threads", threads) or len(os.sched_getaffinity(0))
+    if count < 0:
+        raise ValueError(f"threads={threads}: expected at least 0")
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress={progress!r}: expected a function")
     total = len(strategies) if isinstance(strategies, Sized) else None
     if canceller is not None:
         check_type("canceller", canceller, Canceller, "a Canceller")
@@ -52,6 +56,9 @@ def sweep(model: Union[Path, Module], strategies: Iterable[Strategy], *, threads
     own = (canceller or Canceller())._make_inner()
 
     def work(strategy: Strategy) -> SweepResult:
+        # A call that fails at once has not asked.
+        if own.is_cancelled:
+            raise Interrupted([("error", "interrupted", "", 0, 0)])
         try:
             return SweepResult(strategy, compile(model, strategy, canceller=own, **options), None)
         except Interrupted:

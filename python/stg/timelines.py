@@ -9,6 +9,7 @@ import re
 from collections import deque
 from typing import Deque, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
+from .arguments import check_above, check_type, to_list, to_rank
 from .nodes import COLLECTIVE, COMPUTE, LOAD, SEND, STORE, Bundle, Node
 from .tables import Table
 
@@ -169,9 +170,12 @@ def execute(bundle: Bundle, ranks: Optional[Iterable[int]] = None, *, peak_tflop
     Raises IndexError, and ValueError where ranks wait for each other or a speed means nothing.
     """
     for name, value in (("peak_tflops", peak_tflops), ("memory_bandwidth", memory_bandwidth)):
-        if not value > 0:
-            raise ValueError(f"{name} must be greater than 0, not {value}")
-    chosen = range(bundle.num_ranks) if ranks is None else sorted(set(ranks))
+        check_above(name, value, 0)
+    check_type("bundle", bundle, Bundle, "a Bundle")
+    chosen: Iterable[int] = range(bundle.num_ranks)
+    if ranks is not None:
+        listed = to_list("ranks", ranks, "a list of integers")
+        chosen = sorted({to_rank(rank, bundle.num_ranks) for rank in listed})
     execution = _Execution(bundle, chosen, peak_tflops * 1e12, memory_bandwidth * 1e9)
     execution.run()
     return Timeline(span for state in execution.ranks.values() for span in state.spans)

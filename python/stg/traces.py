@@ -9,6 +9,7 @@ import os
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 from . import _stg
+from .arguments import check_above, to_path
 from .nodes import Bundle
 
 Path = Union[str, "os.PathLike[str]"]
@@ -35,7 +36,7 @@ class TraceFile:
 
     def __init__(self, path: Path):
         """Opens a file and reads its metadata. Raises Error."""
-        self._handle = _stg.open_trace_file(os.fspath(path))
+        self._handle = _stg.open_trace_file(to_path("path", path))
 
     @property
     def version(self) -> str:
@@ -115,14 +116,14 @@ def validate(trace: Union[Bundle, Path], *, comm_groups: Optional[Path] = None,
                 "splits": splits, "max_shown": max_shown,
                 "num_npus": 1 if num_npus is None else num_npus}
     for name, value in positive.items():
-        if not value > 0:
-            raise ValueError(f"{name} must be greater than 0, not {value}")
+        check_above(name, value, 0)
     options: Dict[str, Any] = {
         "peak_tflops": float(peak_tflops), "memory_bandwidth": float(memory_bandwidth),
         "splits": splits, "num_npus": num_npus or 0, "strict_memory": strict_memory,
         "eager_sends": eager_sends, "max_shown": max_shown, "threads": threads}
     if comm_groups is not None:
-        options["comm_groups"] = os.fspath(comm_groups)
-    handle: Union[_stg.Bundle, str] = trace._handle if isinstance(trace, Bundle) else os.fspath(trace)
+        options["comm_groups"] = to_path("comm_groups", comm_groups)
+    handle: Union[_stg.Bundle, bytes] = (
+        trace._handle if isinstance(trace, Bundle) else to_path("trace", trace))
     ranks, nodes, total, violations = _stg.validate(handle, options)
     return Validation(ranks, nodes, total, tuple(Violation(*row) for row in violations))

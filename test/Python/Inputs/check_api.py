@@ -7,6 +7,7 @@ modules and timelines.
 import itertools
 import json
 import os
+import pickle
 import random
 import signal
 import subprocess
@@ -273,6 +274,8 @@ def check_sweep():
     canceller.cancel()
     expect(stg.Interrupted, lambda: list(results), "error: interrupted")
     assert list(stg.sweep("gpt2-1.5b", [], canceller=canceller)) == []
+    expect(stg.Interrupted, lambda: next(stg.sweep("gpt2-1.5b", [stg.Strategy(tp=3)], canceller=canceller)),
+           "interrupted")
 
     begin = set(threading.enumerate())
     for count, _ in enumerate(stg.sweep("gpt2-1.5b", endless(), batch=4, set={"L": 2})):
@@ -390,11 +393,52 @@ def check_arguments(folder):
     assert run.manifest["strategy"]["schedule"] == json.loads(schedule.read_text())
     expect(ValueError, lambda: stg.compile("gpt2-1.5b", batch=4, threads=-1),
            "threads=-1: it has no such value")
-    for what in ({"text": 5}, {"config": 5}, {"threads": "a"}, {"resume": "no"}):
-        (name, value), = what.items()
-        expect(TypeError, lambda: stg.compile("gpt2-1.5b", batch=4, **what),
-               f"{name}={value!r}: it is of another type")
-    expect(ValueError, lambda: stg.compile("gpt2-1.5b", batch=4, ranks=(1,)), "ranks=(1,): it has no")
+    for name, value, expected in (
+            ("text", 5, "a text"), ("config", 5, "a text"), ("prefix", 5, "a text"),
+            ("threads", "a", "an integer"), ("resume", "no", "True or False"),
+            ("ranks", (1,), "two integers, such as (0, 8)"), ("ranks", 5, "two integers"),
+            ("output", 5, "a text or a path"), ("models", None, "a list of folders"),
+            ("tp", object, "a number, a text, a list or a dictionary of them")):
+        expect(TypeError, lambda: stg.compile("gpt2-1.5b", batch=4, **{name: value}),
+               f"{name}={value!r}: ")
+        expect(TypeError, lambda: stg.compile("gpt2-1.5b", batch=4, **{name: value}),
+               f": expected {expected}")
+    expect(ValueError, lambda: stg.compile("gpt2-1.5b", batch=4, ranks=(0, 2**70)),
+           f"ranks=(0, {2**70}): it has no such value")
+    for call, text in (
+            (lambda: stg.compile(None), "model=None: expected a text or a path"),
+            (lambda: stg.estimate("gpt2-1.5b", 5), "machine=5: expected a text or a path"),
+            (lambda: stg.Bundle(5), "path=5: expected a text or a path"),
+            (lambda: stg.validate(5), "trace=5: expected a text or a path"),
+            (lambda: stg.validate("x", splits="4"), "splits='4': expected a number"),
+            (lambda: stg.execute("x"), "bundle='x': expected a Bundle"),
+            (lambda: stg.import_config(None), "config=None: expected a text or a path"),
+            (lambda: stg.import_linalg("x", parameters=5), "parameters=5: expected a list of numbers"),
+            (lambda: next(stg.sweep("gpt2-1.5b", [], threads=0.5)), "threads=0.5: expected an integer"),
+            (lambda: next(stg.sweep("gpt2-1.5b", [], progress="x")), "progress='x': expected a function"),
+            (lambda: stg.search("gpt2-1.5b", "x", ranks=0.5), "ranks=0.5: expected an integer or a list"),
+            (lambda: stg.search("gpt2-1.5b", "x", top=None), "top=None: expected an integer"),
+            (lambda: stg.search("gpt2-1.5b", "x", within="2"), "within='2': expected a number"),
+            (lambda: stg.search("gpt2-1.5b", "x", front=5), "front=5: expected a list of texts"),
+            (lambda: stg.search("gpt2-1.5b", "x", vary={"recompute": "full"}),
+             "vary='full': expected a list of values of recompute")):
+        expect(TypeError, call, text)
+    expect(ValueError, lambda: next(stg.sweep("gpt2-1.5b", [], threads=-1)),
+           "threads=-1: expected at least 0")
+    # Neither C's texts nor JSON have these.
+    expect(ValueError, lambda: stg.compile("gpt2-1.5b", batch=float("nan")), "batch=nan: ")
+    for call in (lambda: stg.run_passes("\udc80"), lambda: stg.Expression("\udc80"),
+                 lambda: stg.compile("gpt2-1.5b", text="\udc80")):
+        expect(ValueError, call, "half of a character")
+    # Names of files need not be texts.
+    path = os.fsdecode(os.fsencode(folder) + b"/\xff.mlir")
+    Path(path).write_text("module {}")
+    assert stg.Module.from_file(path).name.endswith("/\ufffd.mlir")
+    expect(stg.Error, lambda: stg.compile(path), "\ufffd.mlir")
+    # What can be read once is kept.
+    once = stg.Strategy(documents=(tokens for tokens in (3, 5)))
+    assert once.to_json() == once.to_json() == '{"documents": [3, 5]}'
+    assert stg.Strategy(documents=np.array([3, 5])) == once == stg.Strategy(documents=[3, 5])
     expect(ValueError, lambda: stg.compile("gpt2-1.5b", batch=4, ranks=(0, 0), output=folder),
            "ranks 0 to 0: expected 0 <= first < end")
     expect(ValueError, lambda: stg.execute(stg.compile("gpt2-1.5b", batch=1, traces=True).bundle,
@@ -424,6 +468,29 @@ def check_arguments(folder):
                  lambda: stg.Bundle("x\0y"), lambda: stg.validate("x\0y"),
                  lambda: stg.list_models(["x\0y"])):
         expect(ValueError, call, "embedded null character")
+
+
+def check_keywords():
+    """What is said of flags is said of arguments, but for those of tools."""
+    for said, text in (
+            ("give it with --batch or --set B=VALUE", "give it with batch or set={'B': VALUE}"),
+            ("--kv-len is for --mode prefill, or --mode=decode",
+             "kv_len is for mode='prefill', or mode='decode'"),
+            ("--mode is not --modes, nor x--mode", "mode is not --modes, nor x--mode"),
+            ("one for each of --pp times --virtual-stages", "one for each of pp times virtual_stages"),
+            ("--micro-batch 3: it does not divide", "micro_batch=3: it does not divide"),
+            ("--program decode: there is none", "program='decode': there is none"),
+            ("--machine-set device.x=y: is none", "machine_set={'device.x': 'y'}: is none"),
+            ("needs --zero 3, and --steps 1.", "needs zero=3, and steps=1."),
+            ("what --list-models prints", "what stg.list_models() prints"),
+            ("stg-compile --bundle or stg-opt --set B=1", "stg-compile --bundle or stg-opt --set B=1"),
+            ("run --stg-bind first", "run --stg-bind first")):
+        error = stg.Error([("error", said, "", 0, 0)])
+        assert error.messages[0].text == text, error
+        assert pickle.loads(pickle.dumps(error)).messages == error.messages
+    expect(stg.Error, lambda: stg.compile("gpt2-1.5b", pp=7, batch=8),
+           "or give the layers of each with layers_per_stage")
+    expect(stg.Error, lambda: stg.compile("gpt2-1.5b"), "give it with batch or set={'B': VALUE}")
 
 
 def check_timelines():
@@ -491,7 +558,7 @@ def check_estimates(folder):
                     '"num_nextn_predict_layers": 1}')
     for made in (stg.estimate(path, "h100-80gb-dgx", batch=1), stg.costs(path, batch=1)):
         (message,) = made.warnings
-        assert message.text.startswith("the model leaves out what --mtp 1 adds"), message
+        assert message.text.startswith("the model leaves out what mtp=1 adds"), message
     assert one.warnings == () == stg.costs("gpt2-1.5b", batch=1).warnings
     run = stg.compile("llama3-8b", traces=True, **fields)
     assert stg.estimate(run.bundle, "h100-80gb-dgx") == one
@@ -586,7 +653,7 @@ def main():
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for check in (check_tables, check_expressions, check_costs, check_sweep, check_interruption,
-                  check_modules, check_timelines, check_transfers, check_plots):
+                  check_modules, check_keywords, check_timelines, check_transfers, check_plots):
         begin = time.monotonic()
         check()
         print(f"{check.__name__}: {time.monotonic() - begin:.2f} s", flush=True)

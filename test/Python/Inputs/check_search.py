@@ -188,12 +188,12 @@ thread.join()
 
 # What is wrong.
 for options, expected in (
-        ({"ranks": 0}, "--ranks 0: expected at least 1"),
-        ({"ranks": []}, "--ranks N with N of at least 1"),
-        ({"ranks": 8, "among": strategies}, "--ranks with --among"),
+        ({"ranks": 0}, "ranks=0: expected at least 1"),
+        ({"ranks": []}, "ranks=N with N of at least 1 says how many devices there are; or give strategies with among=FILE"),
+        ({"ranks": 8, "among": strategies}, "ranks with among"),
         ({"ranks": 8, "vary": {"speed": [1]}}, "there is no flag --speed"),
-        ({"ranks": 8, "vary": {"zero": [7]}}, "--zero 7: expected 0, 1, 2 or 3"),
-        ({"ranks": 8, "vary": {"zero": []}}, "--vary zero=: expected FLAG=VALUE"),
+        ({"ranks": 8, "vary": {"zero": [7]}}, "zero=7: expected 0, 1, 2 or 3"),
+        ({"ranks": 8, "vary": {"zero": []}}, "vary zero=: expected FLAG=VALUE"),
         ({"ranks": 8, "machine_set": {"device.nothing": 1}}, "device.nothing")):
     try:
         stg.search("llama3-8b", "h100-80gb-dgx", **options, **FIXED)
