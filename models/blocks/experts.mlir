@@ -227,9 +227,16 @@ stg.block @route_by_table(%n: !stream, %tokens: !ids) -> (!weights, !choices) {
 stg.block @shared_expert(%n: !stream) -> !stream {
   stg.option @shared_gate : bool = false "it is scaled by a gate of each token"
   stg.option @expert_gated : bool = true "gate and up, or one matrix"
+  stg.option @shared_unlimited : bool = false "gates of the experts are limited, but not its own"
   %shared = stg.if @expert_gated -> !stream {
-    %f = stg.call @gated_feed_forward(%n) {F = G, prefix = "shared_"} : (!stream) -> !stream
-    stg.yield %f : !stream
+    %g = stg.if @shared_unlimited -> !stream {
+      %f = stg.call @gated_feed_forward(%n) {F = G, prefix = "shared_", gate_limited = false} : (!stream) -> !stream
+      stg.yield %f : !stream
+    } else {
+      %f = stg.call @gated_feed_forward(%n) {F = G, prefix = "shared_"} : (!stream) -> !stream
+      stg.yield %f : !stream
+    }
+    stg.yield %g : !stream
   } else {
     %f = stg.call @plain_feed_forward(%n) {F = G} <"shared"> : (!stream) -> !stream
     stg.yield %f : !stream

@@ -14,6 +14,7 @@ stg.symbol @F "feed-forward size"
 // `activation(gate) * up`, of one projection.
 stg.block @fused_gate(%x: !stream) -> !hidden {
   stg.option @gate_limited : bool = false "gate and up are limited"
+  stg.option @clamped : bool = false "gate and up are limited, and up is one more"
   stg.option @prefix : string = "" "before the names of parameters and ops"
   stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "silu" "of the gate"
   stg.option @glu : string = "swiglu" "name of the gated activation"
@@ -27,7 +28,13 @@ stg.block @fused_gate(%x: !stream) -> !hidden {
   } else {
     stg.yield %p : !stg.tensor<[B, S, 2, F], bf16>
   }
-  %h = stg.glu silu %gu {limited, stg.options = {function = "activation", limited = "gate_limited"}} <"{prefix}{glu}"> : !stg.tensor<[B, S, 2, F], bf16>
+  %h = stg.if @clamped -> !hidden {
+    %z = stg.glu silu %gu {clamped, stg.options = {function = "activation"}} <"{prefix}{glu}"> : !stg.tensor<[B, S, 2, F], bf16>
+    stg.yield %z : !hidden
+  } else {
+    %z = stg.glu silu %gu {limited, stg.options = {function = "activation", limited = "gate_limited"}} <"{prefix}{glu}"> : !stg.tensor<[B, S, 2, F], bf16>
+    stg.yield %z : !hidden
+  }
   stg.return %h : !hidden
 }
 
@@ -229,6 +236,13 @@ stg.block @feed_forward_layer(%x: !stream) -> !stream {
     stg.yield %p : !stream
   }
   %y = stg.call @after(%x, %f) {part = "ffn"} : (!stream, !stream) -> !stream
+  stg.return %y : !stream
+}
+
+// Without the residual stream.
+stg.block @feed_forward_branch(%x: !stream) -> !stream {
+  %n = stg.call @before(%x) {part = "ffn"} : (!stream) -> !stream
+  %y = stg.call @gated_feed_forward(%n) : (!stream) -> !stream
   stg.return %y : !stream
 }
 

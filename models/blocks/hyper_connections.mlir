@@ -87,6 +87,26 @@ stg.block @write_streams(%s: !streams, %made: !stream, %gate: !per_stream, %mix:
   stg.return %y : !streams
 }
 
+// The same where streams are not mixed: each keeps what it is (Hunyuan 4).
+stg.block @read_unmixed_streams(%s: !streams) -> (!stream, !per_stream) {
+  stg.option @part : string "name of the part of the layer"
+  %n = stg.call @normalized_streams(%s) : (!streams) -> !joined
+  %w = stg.param "{part}_connection" : !stg.tensor<[ST*D, _ = 2*ST], bf16>
+  %m = stg.einsum "bsk,kw->bsw" %n, %w : !joined, !stg.tensor<[ST*D, _ = 2*ST], bf16>
+  %pre, %post = stg.split dim 2 %m <"{part}_weights"> : !stg.tensor<[B, S, _ = 2*ST], bf16> -> !per_stream, !per_stream
+  %r = stg.call @stream_gate(%pre) {name = "read"} : (!per_stream) -> !per_stream
+  %x = stg.call @weighted_streams(%s, %r) : (!streams, !per_stream) -> !stream
+  %g = stg.call @stream_gate(%post) {name = "write"} : (!per_stream) -> !per_stream
+  stg.return %x, %g : !stream, !per_stream
+}
+
+stg.block @write_unmixed_streams(%s: !streams, %made: !stream, %gate: !per_stream) -> !streams {
+  stg.option @part : string "name of the part of the layer"
+  %o = stg.einsum "bsd,bsj->bsjd" %made, %gate <"{part}_written"> : !stream, !per_stream
+  %y = stg.add %s, %o <"{part}_residual"> : !streams, !streams
+  stg.return %y : !streams
+}
+
 // A weighted sum of the streams, which the final normalization reads.
 stg.block @end_streams(%s: !streams) -> !stream {
   %n = stg.call @normalized_streams(%s) {part = "head"} : (!streams) -> !joined
@@ -94,5 +114,11 @@ stg.block @end_streams(%s: !streams) -> !stream {
   %m = stg.einsum "bsk,ka->bsa" %n, %w : !joined, !stg.tensor<[ST*D, _ = ST], bf16>
   %g = stg.call @stream_gate(%m) {part = "head", name = "read"} : (!per_stream) -> !per_stream
   %y = stg.call @weighted_streams(%s, %g) {part = "head"} : (!streams, !per_stream) -> !stream
+  stg.return %y : !stream
+}
+
+// The mean of the streams, in its place (GLM 5.3).
+stg.block @mean_of_streams(%s: !streams) -> !stream {
+  %y = stg.mean dim 2 %s <"head_input"> : !streams
   stg.return %y : !stream
 }

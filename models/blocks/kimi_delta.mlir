@@ -70,3 +70,10 @@ stg.block @kimi_delta_layer(%x: !stream) -> !stream {
   %y = stg.call @after(%x, %a) {part = "mixer"} : (!stream, !stream) -> !stream
   stg.return %y : !stream
 }
+
+// Without the residual stream.
+stg.block @kimi_delta_branch(%x: !stream) -> !stream {
+  %n = stg.call @before(%x) {part = "mixer"} : (!stream) -> !stream
+  %y = stg.call @kimi_delta_attention(%n) : (!stream) -> !stream
+  stg.return %y : !stream
+}

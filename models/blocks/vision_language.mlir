@@ -216,6 +216,54 @@ stg.block @project_image(%x: !image) -> !projected {
   stg.return %y2 : !projected
 }
 
+// Two matrices with gelu in between for each patch, before squares of them become one token
+// (MiniMax M3).
+stg.block @project_each_patch(%x: !vision) -> !stg.tensor<[B = IM*B, SV, D], bf16> {
+  %w1 = stg.param "patch_projector1" : !stg.tensor<[DV, DP], bf16>
+  %p1 = stg.einsum "bsv,vp->bsp" %x, %w1 : !vision, !stg.tensor<[DV, DP], bf16>
+  %b1 = stg.param "patch_projector1_bias" : !stg.tensor<[DP], bf16>
+  %y1 = stg.bias_add %p1, %b1 : !stg.tensor<[B = IM*B, SV, DP], bf16>, !stg.tensor<[DP], bf16>
+  %a = stg.activation gelu %y1 <"patch_projector_gelu"> : !stg.tensor<[B = IM*B, SV, DP], bf16>
+  %w2 = stg.param "patch_projector2" : !stg.tensor<[DP, D], bf16>
+  %p2 = stg.einsum "bsp,pd->bsd" %a, %w2 : !stg.tensor<[B = IM*B, SV, DP], bf16>, !stg.tensor<[DP, D], bf16>
+  %b2 = stg.param "patch_projector2_bias" : !vector
+  %y2 = stg.bias_add %p2, %b2 : !stg.tensor<[B = IM*B, SV, D], bf16>, !vector
+  stg.return %y2 : !stg.tensor<[B = IM*B, SV, D], bf16>
+}
+
+// Two convolutions that halve rows and columns and double the width, and one matrix (Step 3.7).
+stg.block @halve_twice_and_project(%x: !vision) -> !projected {
+  stg.option @projector_bias : bool = true "biases of both"
+  %r = stg.rearrange "b(yx)d->byxd" %x <"rows_of_image"> : !vision -> !stg.tensor<[B = IM*B, _ = VS, _ = VS, DV], bf16>
+  %w1 = stg.param "downsample1" : !stg.tensor<[3, 3, DV, 2*DV], bf16>
+  %c1 = stg.conv %r, %w1 {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>} <"downsample1"> : !stg.tensor<[B = IM*B, _ = VS, _ = VS, DV], bf16>, !stg.tensor<[3, 3, DV, 2*DV], bf16> -> !stg.tensor<[B = IM*B, _ = ceildiv(VS, 2), _ = ceildiv(VS, 2), 2*DV], bf16>
+  %b1 = stg.param "downsample1_bias" : !stg.tensor<[2*DV], bf16>
+  %y1 = stg.bias_add %c1, %b1 : !stg.tensor<[B = IM*B, _ = ceildiv(VS, 2), _ = ceildiv(VS, 2), 2*DV], bf16>, !stg.tensor<[2*DV], bf16>
+  %w2 = stg.param "downsample2" : !stg.tensor<[3, 3, 2*DV, 4*DV], bf16>
+  %c2 = stg.conv %y1, %w2 {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>} <"downsample2"> : !stg.tensor<[B = IM*B, _ = ceildiv(VS, 2), _ = ceildiv(VS, 2), 2*DV], bf16>, !stg.tensor<[3, 3, 2*DV, 4*DV], bf16> -> !stg.tensor<[B = IM*B, _ = ceildiv(ceildiv(VS, 2), 2), _ = ceildiv(ceildiv(VS, 2), 2), 4*DV], bf16>
+  %b2 = stg.param "downsample2_bias" : !stg.tensor<[4*DV], bf16>
+  %y2 = stg.bias_add %c2, %b2 : !stg.tensor<[B = IM*B, _ = ceildiv(ceildiv(VS, 2), 2), _ = ceildiv(ceildiv(VS, 2), 2), 4*DV], bf16>, !stg.tensor<[4*DV], bf16>
+  %j = stg.rearrange "byxd->b(yx)d" %y2 <"image"> : !stg.tensor<[B = IM*B, _ = ceildiv(ceildiv(VS, 2), 2), _ = ceildiv(ceildiv(VS, 2), 2), 4*DV], bf16> -> !stg.tensor<[B = IM*B, IT, 4*DV], bf16>
+  %w = stg.param "projector" : !stg.tensor<[4*DV, D], bf16>
+  %p = stg.einsum "bnv,vd->bnd" %j, %w : !stg.tensor<[B = IM*B, IT, 4*DV], bf16>, !stg.tensor<[4*DV, D], bf16>
+  %y = stg.if @projector_bias -> !projected {
+    %b = stg.param "projector_bias" : !vector
+    %z = stg.bias_add %p, %b : !projected, !vector
+    stg.yield %z : !projected
+  } else {
+    stg.yield %p : !projected
+  }
+  stg.return %y : !projected
+}
+
+// Patches that no tower has read, normalized without weights and projected (Gemma 4 of one part).
+stg.block @project_image_bare(%x: !image) -> !projected {
+  %n, %rstd = stg.rms_norm %x <"projector_norm"> : !image
+  %w = stg.param "projector" : !stg.tensor<[DV, D], bf16>
+  %y = stg.einsum "bnv,vd->bnd" %n, %w : !image, !stg.tensor<[DV, D], bf16>
+  stg.return %y : !projected
+}
+
 // All tokens of a tower, taken to the width of the text by one matrix with a bias and a LayerNorm
 // (GIT).
 stg.block @project_tower_normalized(%x: !vision) -> !projected {

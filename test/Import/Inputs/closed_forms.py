@@ -979,8 +979,79 @@ def glm_moe_dsa(c):
     c = {"q_lora_rank": 2048, "qk_nope_head_dim": 192, "v_head_dim": 256, "n_routed_experts": 256, "num_experts_per_tok": 8,
          "vocab_size": 154880} | c
     width = c.get("moe_intermediate_size", 2048)
-    return routed(c, latent_attention(c) + selection(c, 32), dense_first(c, "first_k_dense_replace", 3), c["n_routed_experts"],
-                  c["num_experts_per_tok"], width, c.get("n_shared_experts", 1) * width)
+    total, active, table = routed(c, latent_attention(c) + selection(c, 32), dense_first(c, "first_k_dense_replace", 3), c["n_routed_experts"],
+                                  c["num_experts_per_tok"], width, c.get("n_shared_experts", 1) * width)
+    without = selecting_layers(c).count(False) * selection(c, 32)
+    return total - without, active - without, table
+
+
+def selecting_layers(c):
+    """Of each layer, whether it selects keys of its own."""
+    if c.get("indexer_types"):
+        return [kind == "full" for kind in c["indexer_types"]]
+    if c.get("index_topk_pattern"):
+        return [letter == "F" for letter in c["index_topk_pattern"]]
+    every, offset = c.get("index_topk_freq", 1), c.get("index_skip_topk_offset", 2)
+    return [max(layer - offset + 1, 0) % every == 0 for layer in range(c["num_hidden_layers"])]
+
+
+def hy_v4(c):
+    """Two connections of each layer that mix nothing; gates of all values, a score of each head that no key has."""
+    c = {"hidden_size": 2816, "intermediate_size": 6912, "moe_intermediate_size": 768, "num_hidden_layers": 34, "num_attention_heads": 32, "vocab_size": 120832,
+         "n_routed_experts": 256, "num_experts_per_tok": 8, "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 192, "qk_rope_head_dim": 64,
+         "v_head_dim": 256, "hc_mult": 4} | c
+    D, L, H, n, width = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_attention_heads", "hc_mult", "moe_intermediate_size"))
+    dense = [kind == "dense" for kind in c.get("mlp_layer_types") or ["dense"] + (L - 1) * ["sparse"]]
+    kinds = c.get("indexer_types") or ["full" if i == 0 or i % 4 == 1 else "shared" for i in range(L)]
+    layer = latent_attention(c) + D * H * c["v_head_dim"] + H + 2 * (n * D * 2 * n + 2 * n + 2)
+    total, active, table = routed(c, layer, dense, c["n_routed_experts"], c["num_experts_per_tok"], width, c.get("n_shared_experts", 1) * width)
+    rest = kinds.count("full") * selection(c, 16) + n * D * n + n + 1
+    return total + rest, active + rest, table
+
+
+def glm5_next_text(c):
+    """Layers with Kimi's delta rule, and with latent attention without positions, whose selection has a gate and places of blocks."""
+    c = {"hidden_size": 4096, "intermediate_size": 12288, "moe_intermediate_size": 2048, "num_hidden_layers": 45, "num_attention_heads": 64, "vocab_size": 154880,
+         "n_routed_experts": 288, "num_experts_per_tok": 8, "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 256, "qk_rope_head_dim": 0,
+         "v_head_dim": 256, "hc_mult": 4, "linear_head_dim": 128, "linear_num_heads": 64, "linear_conv_kernel_dim": 4} | c
+    D, L, n, width, X = (c[k] for k in ("hidden_size", "num_hidden_layers", "hc_mult", "moe_intermediate_size", "n_routed_experts"))
+    given = c.get("linear_attn_config") or {}
+    E, heads = given.get("head_dim", c["linear_head_dim"]), given.get("num_heads", c["linear_num_heads"])
+    P, J = E * heads, c.get("index_head_dim", 128)
+    linear_part = 4 * D * P + 3 * P * given.get("short_conv_kernel_size", c["linear_conv_kernel_dim"]) + 2 * (D * E + E * P) + P + heads + D * heads + E
+    selecting = latent_attention(c) + selection(c, 32) + D * J + c.get("index_kpool", 16) * J
+    kinds = c.get("layer_types") or ["full" if i % 4 == 3 else "linear_attention" for i in range(L)]
+    types = c.get("mlp_layer_types") or ["dense" if i < 3 else "sparse" for i in range(L)]
+    total = active = D + c["vocab_size"] * D * (1 if c.get("tie_word_embeddings", False) else 2)
+    for kind, network in zip(kinds, types):
+        common = (linear_part if kind == "linear_attention" else selecting) + 2 * D + 2 * (n * D * (2 + n) * n + (2 + n) * n + 3)
+        if network == "dense":
+            total, active = total + common + gated(D, c["intermediate_size"]), active + common + gated(D, c["intermediate_size"])
+        else:
+            common += D * X + X + gated(D, c.get("n_shared_experts", 1) * width)
+            total, active = total + common + X * gated(D, width), active + common + c["num_experts_per_tok"] * gated(D, width)
+    return total, active, c["vocab_size"] * D
+
+
+def minimax_m3_vl_text(c):
+    """What selects keys has as many queries as it likes and one key, both with norms, and no weights."""
+    c = {"hidden_size": 6144, "intermediate_size": 3072, "num_hidden_layers": 60, "num_attention_heads": 64, "num_key_value_heads": 4, "vocab_size": 200064,
+         "num_local_experts": 128, "num_experts_per_tok": 4} | c
+    D, L, X, width, E = c["hidden_size"], c["num_hidden_layers"], c["num_local_experts"], c["intermediate_size"], c.get("head_dim", 128)
+    sparse = c.get("sparse_attention_config") or {}
+    dense = [kind == "dense" for kind in c.get("mlp_layer_types") or []] or [not kind for kind in c.get("moe_layer_freq") or L * [1]]
+    kinds = [kind == "minimax_m3_sparse" for kind in c.get("layer_types") or []] or sparse.get("sparse_attention_freq") or L * [0]
+    J, heads = sparse.get("sparse_index_dim", c.get("index_head_dim", 128)), sparse.get("sparse_num_index_heads", c.get("index_n_heads", 4))
+    attention = grouped_attention(D, c["num_attention_heads"], c["num_key_value_heads"], E, head_norms=True)
+    total, active, table = routed(c | {"intermediate_size": c.get("dense_intermediate_size", 12288)}, attention, dense, X, c["num_experts_per_tok"], width,
+                                  c.get("shared_intermediate_size", 3072))
+    selections = sum(map(bool, kinds)) * (D * J * (heads + 1) + 2 * J)
+    return total + selections, active + selections, table
+
+
+def gemma4_unified_text(c):
+    c = {"vocab_size": 262144, "hidden_size": 2304, "intermediate_size": 9216, "num_hidden_layers": 30, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256} | c
+    return gemma4_text(c | {"hidden_size_per_layer_input": 0})
 
 
 def solar_open(c):
@@ -1496,6 +1567,7 @@ def aria_text(c):
 
 FAMILIES = {
     "aria_text": aria_text,
+    "hy_v4": hy_v4, "glm5_next_text": glm5_next_text, "minimax_m3_vl_text": minimax_m3_vl_text, "gemma4_unified_text": gemma4_unified_text,
     "jetmoe": jetmoe,
     "openelm": openelm, "nemotron-nas": nemotron_nas, "rwkv": rwkv, "rwkv7": rwkv7, "xlstm": xlstm, "zamba": zamba, "recurrent_gemma": recurrent_gemma,
     "diffllama": diffllama, "arctic": arctic, "grok-1": grok_1, "nanochat": nanochat, "ctrl": ctrl, "gpt_neox_japanese": gpt_neox_japanese, "chameleon": chameleon, "gemma3n_text": gemma3n_text, "gemma4_text": gemma4_text,

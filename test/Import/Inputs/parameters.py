@@ -783,8 +783,55 @@ def draw_glm4_moe_lite(draw):
 
 
 def draw_glm_moe_dsa(draw):
-    return draw_glm4_moe_lite(draw) | {"index_topk": draw.choice([3, 2048]), "index_n_heads": draw.choice([1, 6]),
-                                       "index_head_dim": draw.choice([4, 10])}
+    sizes = draw_glm4_moe_lite(draw)
+    rest = range(1, sizes["num_hidden_layers"])
+    shared = draw.choice([{}, {"indexer_types": ["full", *(draw.choice(["full", "shared"]) for _ in rest)]},
+                          {"index_topk_pattern": "F" + "".join(draw.choice("FS") for _ in rest)},
+                          {"index_topk_freq": draw.choice([2, 3]), "index_skip_topk_offset": draw.choice([1, 2, 4])}])
+    return sizes | shared | {"index_topk": draw.choice([3, 2048]), "index_n_heads": draw.choice([1, 6]),
+                             "index_head_dim": draw.choice([4, 10])}
+
+
+def draw_hy_v4(draw):
+    L = draw.randint(1, 9)
+    return {"hidden_size": draw.choice([24, 40]), "num_hidden_layers": L, "num_attention_heads": draw.choice([2, 4]), "intermediate_size": draw.randint(3, 99),
+            "moe_intermediate_size": draw.choice([12, 20]), "n_routed_experts": draw.choice([4, 6]), "num_experts_per_tok": draw.choice([1, 2]),
+            "n_shared_experts": draw.choice([0, 1, 2]), "q_lora_rank": draw.choice([8, 12]), "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4,
+            "v_head_dim": 10, "index_topk": draw.choice([3, 2048]), "index_n_heads": draw.choice([1, 6]), "index_head_dim": draw.choice([4, 10]),
+            "hc_mult": draw.choice([2, 4]), "vocab_size": draw.randint(100, 999), "swiglu_limit": draw.choice([0.0, 7.0]),
+            "indexer_types": draw.choice([None, ["full", *(draw.choice(["full", "shared"]) for _ in range(L - 1))]]),
+            "mlp_layer_types": draw.choice([None, [draw.choice(["dense", "sparse"]) for _ in range(L)]]), "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_glm5_next_text(draw):
+    sizes = draw_hy_v4(draw)
+    for key in ("indexer_types", "qk_rope_head_dim"):
+        del sizes[key]
+    L = sizes["num_hidden_layers"]
+    linear = draw.choice([{"linear_head_dim": 6, "linear_num_heads": 3}, {"linear_attn_config": {"head_dim": 6, "num_heads": 2, "short_conv_kernel_size": 3}}])
+    return sizes | linear | {"num_key_value_heads": sizes["num_attention_heads"], "index_topk": draw.choice([4, 2048]), "index_kpool": draw.choice([2, 4]),
+                             "layer_types": draw.choice([None, [draw.choice(["linear_attention", "deepseek_sparse_attention"]) for _ in range(L)]])}
+
+
+def draw_minimax_m3_vl_text(draw):
+    sizes = draw_sizes(draw)
+    layers = range(sizes["num_hidden_layers"])
+    freq = [draw.choice([0, 1]) for _ in layers]
+    keys = draw.choice([{}, {"layer_types": [draw.choice(["full_attention", "minimax_m3_sparse"]) for _ in layers], "index_n_heads": 3, "index_head_dim": 10},
+                        {"sparse_attention_config": {"sparse_attention_freq": freq, "sparse_disable_index_value": freq, "sparse_index_dim": 8, "sparse_topk_blocks": 2}}])
+    kinds = draw.choice([{}, {"mlp_layer_types": [draw.choice(["dense", "sparse"]) for _ in layers]}, {"moe_layer_freq": [draw.choice([0, 1]) for _ in layers]}])
+    return sizes | keys | kinds | {"head_dim": draw.choice([8, 12]), "rotary_dim": draw.choice([4, 8]), "num_local_experts": draw.choice([4, 6]),
+                                   "num_experts_per_tok": draw.choice([1, 2]), "dense_intermediate_size": 30, "shared_intermediate_size": 14,
+                                   "routed_scaling_factor": draw.choice([1.0, 2.0]), "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_gemma4_unified_text(draw):
+    L = draw.choice([7, 8])
+    return {"hidden_size": 8 * draw.choice([2, 3]), "num_hidden_layers": L, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 12,
+            "global_head_dim": draw.choice([12, 20]), "num_global_key_value_heads": draw.choice([None, 1]), "intermediate_size": draw.randint(3, 99),
+            "vocab_size": draw.randint(100, 999), "max_position_embeddings": 64, "sliding_window": 16, "attention_k_eq_v": draw.random() < 0.5,
+            "num_kv_shared_layers": draw.choice([0, 1]), "layer_types": draw.choice([None, [draw.choice(["sliding_attention", "full_attention"]) for _ in range(2)]
+                                                                                     + ["sliding_attention", "full_attention"] * (L // 2 - 1) + ["full_attention"] * (L % 2)])}
 
 
 def draw_solar_open(draw):

@@ -497,7 +497,13 @@ def mpnet(c):
 
 
 def nomic_bert(c):
-    """No pooler; gated networks are as wide as the next multiple of 256."""
+    """No pooler; gated networks are as wide as the next multiple of 256, but for the class of the library, whose rotary positions
+    have parameters, and which has no biases."""
+    if c.get("rope_parameters"):
+        D, H, V = c["hidden_size"], c["num_attention_heads"], c["vocab_size"]
+        layer = 4 * D * H * (c.get("head_dim") or D // H) + 3 * D * c["intermediate_size"] + 2 * norm(D)
+        head = D * D + norm(D) + (0 if c.get("tie_word_embeddings", True) else V * D) if kind_of(c) == "ForPreTraining" else 0
+        return (V + c.get("type_vocab_size", 2)) * D + norm(D) + c["num_hidden_layers"] * layer + head
     D, L = c.get("n_embd", 768), c.get("n_layer", 12)
     padding = c.get("pad_vocab_size_multiple", 1)
     V = -(-c.get("vocab_size", 50257) // padding) * padding
@@ -1423,6 +1429,49 @@ def gemma4(c):
             "head_dim": 256} | c.get("text_config", {})
     tower = 3 * v["patch_size"] ** 2 * D + 2 * v["position_embedding_size"] * D + v["num_hidden_layers"] * layer + D * text["hidden_size"]
     return tower + closed_forms.gemma4_text(text)[0]
+
+
+def gemma4_unified(c):
+    """Patches with two norms around a matrix with a bias, two tables of positions, one more norm and one more matrix."""
+    v = {"patch_size": 16, "pooling_kernel_size": 3, "mm_embed_dim": 3840, "mm_posemb_size": 1120} | (c.get("vision_config") or {})
+    text, D = closed_forms.gemma4_unified_text(c.get("text_config") or {})[0], (c.get("text_config") or {}).get("hidden_size", 2304)
+    P, W = 3 * (v["patch_size"] * v["pooling_kernel_size"]) ** 2, v["mm_embed_dim"]
+    return norm(P) + linear(P, W) + 2 * norm(W) + 2 * v["mm_posemb_size"] * W + W * D + text
+
+
+def minimax_m3_vl(c):
+    """A tower with one norm beside those of its layers, and four matrices behind it."""
+    v = {"hidden_size": 1280, "intermediate_size": 5120, "num_hidden_layers": 32, "num_channels": 3, "patch_size": 14, "temporal_patch_size": 2,
+         "spatial_merge_size": 2} | (c.get("vision_config") or {})
+    text, D, P = c.get("text_config") or {}, (c.get("text_config") or {}).get("hidden_size", 6144), c.get("projector_hidden_size", 6144)
+    W, F = v["hidden_size"], v["intermediate_size"]
+    layer = 4 * linear(W, W) + linear(W, F) + linear(F, W) + 2 * norm(W)
+    tower = v["num_channels"] * v["temporal_patch_size"] * v["patch_size"] ** 2 * W + norm(W) + v["num_hidden_layers"] * layer
+    return (tower + linear(W, P) + linear(P, D) + linear(v["spatial_merge_size"] ** 2 * D, P) + linear(P, D)
+            + closed_forms.minimax_m3_vl_text(text)[0])
+
+
+def step3p7(c):
+    """Learned positions, a number for each element that a layer gives, two convolutions and one matrix."""
+    v = {"hidden_size": 1536, "num_hidden_layers": 47, "num_channels": 3, "image_size": 728, "patch_size": 14, "mlp_ratio": 8960 / 1536} | (c.get("vision_config") or {})
+    W, text = v.get("width", v["hidden_size"]), c["text_config"]
+    F = int(W * v["mlp_ratio"])
+    layer = 4 * linear(W, W) + linear(W, F) + linear(F, W) + 2 * norm(W) + 2 * W
+    tower = (v["num_channels"] * v["patch_size"] ** 2 + (v["image_size"] // v["patch_size"]) ** 2) * W + norm(W) + v.get("layers", v["num_hidden_layers"]) * layer
+    behind = linear(9 * W, 2 * W) + linear(18 * W, 4 * W) + linear(4 * W, text["hidden_size"], c.get("projector_bias", False))
+    return tower + behind + closed_forms.step3p5(text)[0]
+
+
+def glm5_next(c):
+    """GLM-OCR's tower: norms of queries and keys, a convolution, a matrix, a norm and a gated network behind it."""
+    v = {"depth": 24, "hidden_size": 1024, "intermediate_size": 4096, "num_heads": 16, "in_channels": 3, "patch_size": 14, "spatial_merge_size": 2,
+         "temporal_patch_size": 2, "attention_bias": True, "projection_intermediate_size": 10240} | (c.get("vision_config") or {})
+    text, D = c.get("text_config") or {}, (c.get("text_config") or {}).get("hidden_size", 4096)
+    W, F, bias = v["hidden_size"], v["intermediate_size"], v["attention_bias"]
+    layer = 4 * linear(W, W, bias) + 2 * W // v["num_heads"] + 2 * W + 2 * linear(W, F, bias) + linear(F, W, bias)
+    tower = linear(v["in_channels"] * v["temporal_patch_size"] * v["patch_size"] ** 2, W) + v["depth"] * layer + W
+    merger = linear(v["spatial_merge_size"] ** 2 * W, D) + D * D + norm(D) + 3 * D * v["projection_intermediate_size"]
+    return tower + merger + closed_forms.glm5_next_text(text)[0]
 
 
 def cohere2_vision(c):
@@ -3072,6 +3121,7 @@ FAMILIES = {
     "pixtral": pixtral, "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
     "muse_glimmer": muse_glimmer,
+    "gemma4_unified": gemma4_unified, "minimax_m3_vl": minimax_m3_vl, "step3p7": step3p7, "glm5_next": glm5_next,
     "colmodernvbert": with_vectors_of_tokens(modernvbert, lambda c: c["text_config"]["hidden_size"]),
     "colpali": with_vectors_of_tokens(paligemma, lambda c: c["text_config"]["hidden_size"]), "colqwen2": with_vectors_of_tokens(of_qwen2_images, lambda c: (c.get("text_config") or c)["hidden_size"]),
     "phi4_multimodal": phi4_multimodal, "phi4mm": phi4mm, "ernie4_5_vl_moe": ernie4_5_vl_moe, "ernie4_5_moe_vl": ernie4_5_vl_moe, "git": git, "blip": blip,

@@ -375,6 +375,10 @@ def draw_mpnet(draw):
 
 def draw_nomic_bert(draw):
     sizes, bias = draw_encoder(draw), draw.random() < 0.5
+    if draw.random() < 0.3:
+        return sizes | of_kind(draw, "NomicBert", "Model", "ForPreTraining") | {
+            "hidden_act": draw.choice(["silu", "gelu"]), "head_dim": draw.choice([None, 6]), "type_vocab_size": draw.choice([1, 2]),
+            "tie_word_embeddings": draw.random() < 0.5, "rope_parameters": {"rope_type": "default", "rope_theta": 1000.0}}
     return {"n_embd": sizes["hidden_size"], "n_head": sizes["num_attention_heads"], "n_layer": sizes["num_hidden_layers"],
             "n_inner": draw.choice([None, 40, 300]), "vocab_size": sizes["vocab_size"],
             "n_positions": sizes["max_position_embeddings"], **of_kind(draw, "NomicBert", "Model", "ForPreTraining"),
@@ -634,6 +638,44 @@ def draw_gemma4(draw):
               "position_embedding_size": draw.choice([16, 33]), "standardize": draw.random() < 0.5, "use_clipped_linears": draw.random() < 0.5}
     return {"text_config": text, "vision_config": vision, "vision_soft_tokens_per_image": draw.choice([4, 9]),
             "audio_config": draw.choice([None, {"model_type": "gemma4_audio", "hidden_size": 16}])}
+
+
+def draw_gemma4_unified(draw):
+    config = draw_gemma4(draw)
+    text = config["text_config"] | {"hidden_size_per_layer_input": 0}
+    return {"text_config": text, "vision_soft_tokens_per_image": draw.choice([4, 9]),
+            "vision_config": {"patch_size": draw.choice([2, 4]), "pooling_kernel_size": draw.choice([1, 3]), "mm_embed_dim": draw.choice([16, 24]), "mm_posemb_size": 20},
+            "audio_config": draw.choice([None, {"model_type": "gemma4_unified_audio", "audio_embed_dim": 12}])}
+
+
+def draw_routed_text(draw):
+    return {"hidden_size": 8 * draw.choice([2, 3]), "num_hidden_layers": draw.randint(4, 6), "num_attention_heads": 4, "num_key_value_heads": draw.choice([2, 4]), "head_dim": 12,
+            "intermediate_size": draw.randint(3, 99), "vocab_size": draw.randint(100, 999), "num_experts_per_tok": 2, "max_position_embeddings": 2048}
+
+
+def draw_minimax_m3_vl(draw):
+    text = draw_routed_text(draw) | {"num_local_experts": 4, "rotary_dim": 8, "index_head_dim": 8}
+    text["layer_types"] = [draw.choice(["full_attention", "minimax_m3_sparse"]) for _ in range(text["num_hidden_layers"])]
+    return {"text_config": text, "projector_hidden_size": 20, "vision_config": {
+        "hidden_size": draw.choice([16, 24]), "intermediate_size": draw.randint(3, 99), "num_hidden_layers": draw.randint(1, 4), "num_attention_heads": 2,
+        "patch_size": draw.choice([14, 28]), "temporal_patch_size": draw.choice([1, 2]), "spatial_merge_size": draw.choice([1, 2])}}
+
+
+def draw_step3p7(draw):
+    text = draw_routed_text(draw) | {"moe_num_experts": 4, "moe_intermediate_size": 20, "share_expert_dim": 14}
+    text["num_attention_groups"], text["moe_top_k"] = text.pop("num_key_value_heads"), text.pop("num_experts_per_tok")
+    sizes = draw.choice([("hidden_size", "num_hidden_layers", "num_attention_heads"), ("width", "layers", "heads")])
+    return {"text_config": text, "projector_bias": draw.random() < 0.5, "vision_config": dict(zip(sizes, (draw.choice([16, 24]), draw.randint(1, 4), 2))) | {
+        "mlp_ratio": draw.choice([2.5, 4.0]), "image_size": draw.choice([16, 28]), "patch_size": 4}}
+
+
+def draw_glm5_next(draw):
+    text = draw_routed_text(draw) | {"num_key_value_heads": 4, "n_routed_experts": 4, "moe_intermediate_size": 20, "q_lora_rank": 12, "kv_lora_rank": 16,
+                                     "qk_nope_head_dim": 8, "v_head_dim": 10, "index_head_dim": 8, "index_n_heads": 2, "linear_head_dim": 6, "linear_num_heads": 2}
+    return {"text_config": text, "vision_config": {
+        "depth": draw.randint(1, 4), "hidden_size": draw.choice([16, 24]), "intermediate_size": draw.randint(3, 99), "num_heads": 2,
+        "out_hidden_size": text["hidden_size"], "projection_intermediate_size": draw.choice([10, 30]), "attention_bias": draw.random() < 0.5,
+        "swiglu_limit": draw.choice([0.0, 10.0])}}
 
 
 def draw_kimi_k25(draw):
@@ -2115,6 +2157,7 @@ DRAWS = {
     "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
     "muse_glimmer": draw_muse_glimmer,
+    "gemma4_unified": draw_gemma4_unified, "minimax_m3_vl": draw_minimax_m3_vl, "step3p7": draw_step3p7, "glm5_next": draw_glm5_next,
     "colmodernvbert": draw_colmodernvbert, "colpali": lambda draw: draw_vectors_of_tokens(draw, "paligemma", draw_paligemma(draw, "gemma")), "colqwen2": draw_colqwen2,
     "phi4_multimodal": draw_phi4_multimodal, "phi4mm": draw_phi4mm, "ernie4_5_vl_moe": lambda draw: draw_ernie4_5_vl(draw, False),
     "ernie4_5_moe_vl": lambda draw: draw_ernie4_5_vl(draw, True), "git": draw_git, "blip": draw_blip, "instructblip": draw_instructblip, "instructblipvideo": draw_instructblip,
