@@ -104,6 +104,10 @@ static std::string compareBytes(uint64_t read, uint64_t written,
 void MemoryChecker::addRead(const Node &node, uint32_t index, StringRef name,
                             uint64_t bytes) {
   Read read = {getKey(name), bytes, index, false};
+  if (auto changed = changes.find(read.tensor); changed != changes.end())
+    for (uint32_t change : changed->second)
+      if (!llvm::binary_search(directDeps, graph.ids[change]))
+        changedReads.push_back({change, read});
   auto it = writers.find(read.tensor);
   if (it != writers.end() &&
       llvm::binary_search(directDeps, graph.ids[it->second.node])) {
@@ -154,6 +158,16 @@ void MemoryChecker::addNode(const Node &node, uint32_t index, bool distinct) {
     llvm::sort(directDeps);
   addReads(node, index, "inputs");
   addWrites(node, index, "outputs");
+  // An all-reduce without outputs leaves its result where its inputs were; what
+  // others make is nowhere then, and nobody reads it.
+  if (node.is(NodeType::Coll) && node.attrs.find("outputs") &&
+      getNames(node, "outputs").empty() &&
+      node.attrs.getInteger("comm_type") ==
+          static_cast<int64_t>(CollectiveType::AllReduce)) {
+    ArrayRef<StringRef> list = getNames(node, "inputs");
+    for (size_t i = 0; i < list.size(); i += 2)
+      changes[getKey(list[i])].push_back(index);
+  }
   bool isTransfer = node.is(NodeType::MemLoad) || node.is(NodeType::MemStore);
   if (!usesHost || !isTransfer)
     return;
@@ -176,10 +190,19 @@ void MemoryChecker::finish(ArrayRef<uint32_t> order, bool isComplete,
     return "a tensor";
   };
   std::vector<AncestorQuery> queries;
-  std::vector<uint32_t> readOf;
-  for (auto [index, read] : llvm::enumerate(reads)) {
+  std::vector<const Read *> readOf;
+  DenseMap<TensorKey, const Read *> unwritten; // The first read of each.
+  for (const Read &read : reads) {
     auto it = writers.find(read.tensor);
     if (it == writers.end()) {
+      const Read *first =
+          unwritten.try_emplace(read.tensor, &read).first->second;
+      if (first->bytes != read.bytes && first->bytes != kNoSize &&
+          read.bytes != kNoSize)
+        report(Rule::SameSize, read.node,
+               describe(read) + " is read with " + Twine(read.bytes) +
+                   " bytes, but node " + Twine(graph.ids[first->node]) +
+                   " reads it with " + Twine(first->bytes));
       if (isComplete && mustBePersistent() && !read.isPersistent)
         report(Rule::Persistent, read.node,
                describe(read) + " is read, but neither written nor persistent");
@@ -193,8 +216,12 @@ void MemoryChecker::finish(ArrayRef<uint32_t> order, bool isComplete,
       if (!wrong.empty())
         report(Rule::SameSize, read.node, describe(read) + wrong);
       queries.push_back({writer, read.node});
-      readOf.push_back(static_cast<uint32_t>(index));
+      readOf.push_back(&read);
     }
+  }
+  for (const ChangedRead &changed : changedReads) {
+    queries.push_back({changed.change, changed.read.node});
+    readOf.push_back(&changed.read);
   }
 
   BitVector byData = areAncestors(graph, order, /*dataOnly=*/true, queries);
@@ -204,7 +231,7 @@ void MemoryChecker::finish(ArrayRef<uint32_t> order, bool isComplete,
   for (size_t i = 0; i < queries.size(); ++i) {
     if (byData.test(i))
       continue;
-    std::string tensor = describe(reads[readOf[i]]) + " of node " +
+    std::string tensor = describe(*readOf[i]) + " of node " +
                          std::to_string(graph.ids[queries[i].ancestor]);
     if (byAny.test(i))
       report(Rule::DataDeps, queries[i].descendant,

@@ -87,6 +87,15 @@ private:
   llvm::DenseSet<llvm::StringRef> persistentNames;
   llvm::SmallVector<llvm::StringRef, 4> persistentPrefixes;
   std::vector<Read> reads;
+  /// Reads behind a collective that changes the tensor in place, which is no
+  /// direct dependency.
+  struct ChangedRead {
+    uint32_t change; ///< The node of the collective.
+    Read read;
+  };
+  std::vector<ChangedRead> changedReads;
+  /// Collectives that change a tensor in place.
+  llvm::DenseMap<TensorKey, llvm::SmallVector<uint32_t, 1>> changes;
   /// Who writes tensors first, and how much.
   llvm::DenseMap<TensorKey, Write> writers;
   /// Of the node that is added, ascending.

@@ -71,10 +71,12 @@ static const RuleEntry rules[] = {
     {"8.3", "sizes are decimal numbers of bytes"},
     {"8.4", "a tensor is written once"},
     {"8.5", "no node reads what it writes"},
-    {"8.6", "a tensor's writer is upstream of its reader"},
+    {"8.6", "a tensor's writer, and what changes it in place, is upstream of "
+            "its reader"},
     {"8.7", "a tensor that is never written is persistent"},
     {"8.8", "a persistent tensor is never written"},
-    {"8.9", "a tensor has the size for its readers that it was written with"},
+    {"8.9",
+     "a tensor has one size, for all its readers and where it is written"},
     {"9.1", "a transfer moves a buffer of tensor_size bytes"},
 };
 static_assert(std::size(rules) == numRules, "one entry for each rule");

@@ -51,9 +51,12 @@
 //                  8.3 sizes are decimal numbers of bytes
 //                  8.4 a tensor is written once
 //                  8.5 no node reads what it writes
-//                  8.6 a tensor's writer is upstream of its reader
+//                  8.6 a tensor's writer, and what changes it in place, is
+//                      upstream of its reader
 //                  8.7 a tensor that is never written is persistent
 //                  8.8 a persistent tensor is never written
+//                  8.9 a tensor has one size, for all its readers and where
+//                      it is written
 //
 // A tensor is persistent if the string list `persistent_tensors` in the
 // metadata's attributes names it; an entry that ends in `*` names all tensors
