@@ -39,9 +39,3 @@ func.func @sgd_c4(%w: !w, %g: !w, %n: !n) {
   %w1 = stg.sgd %w, %g, %n : !w, !w, !n
   return
 }
-// -----
-func.func @gradient_norm_c1() {
-  // expected-error @+1 {{'stg.gradient_norm' op expects at least one gradient}}
-  %n = "stg.gradient_norm"() : () -> !stg.tensor<[], f32>
-  return
-}

@@ -86,3 +86,18 @@ func.func @device1(%a: !w {stg.layout = #stg.layout<tp : 1>}) {
   %w1 = stg.adam f32 %w, %a <"v" opt> : !w, !w
   return
 }
+
+// A device that steps nothing has a part in it, of zero; what is no device has none.
+// CHECK-LABEL: func.func @device2
+// CHECK-NEXT:  %[[N:.*]] = stg.gradient_norm <"gradient_norm" opt>
+// CHECK-NEXT:  %[[S:.*]] = stg.all_reduce sum over ["tp", "pp"] %[[N]] <"gradient_norm" opt> : !stg.tensor<[], f32>
+// CHECK-NEXT:  stg.keep %[[S]] <opt>
+// CHECK-NEXT:  return
+func.func @device2(%a: !w {stg.layout = #stg.layout<>}) attributes {stg.coordinates = #stg.coordinates<pp = 0>} {
+  return
+}
+// CHECK-LABEL: func.func @task
+// CHECK-NEXT:  return
+func.func @task(%a: !w) {
+  return
+}

@@ -21,8 +21,8 @@ stg.symbol @E
 //
 // COST: comp "once.fwd"(%v, %v, %a) ops(32*B*E*ceildiv(S + 1, 4) - 32*B*E) bytes(2*B*E*ceildiv(S, 4) + 16*B*E*ceildiv(S + 1, 4) - 16*B*E + 8*E) phase "fwd"
 // COST: comp "twice.fwd"(%w, %w, %b) ops(64*B*E*ceildiv(S + 1, 4) - 32*B*E*min(ceildiv(S + 1, 4) - 1, 1) - 64*B*E) bytes(2*B*E*ceildiv(S, 4) + 32*B*E*ceildiv(S + 1, 4) - 16*B*E*min(ceildiv(S + 1, 4) - 1, 1) - 32*B*E + 16*E) phase "fwd"
-// COST: comp "twice.bwd"(%w, %w, %b) ops(112*B*E*ceildiv(S + 1, 4) - 56*B*E*min(ceildiv(S + 1, 4) - 1, 1) - 112*B*E) bytes(8*B*E*S + 48*E) phase "bwd"
-// COST: comp "once.bwd"(%v, %v, %a) ops(56*B*E*ceildiv(S + 1, 4) - 56*B*E) bytes(4*B*E*S + 24*E) phase "bwd"
+// COST: comp "twice.bwd"(%w, %w, %b) ops(112*B*E*ceildiv(S + 1, 4) - 56*B*E*min(ceildiv(S + 1, 4) - 1, 1) - 112*B*E) bytes(4*B*E*S + 48*E) phase "bwd"
+// COST: comp "once.bwd"(%v, %v, %a) ops(56*B*E*ceildiv(S + 1, 4) - 56*B*E) bytes(2*B*E*S + 24*E) phase "bwd"
 func.func @blocks(%v: !row {stg.name = "v"}, %w: !wide {stg.name = "w"}) -> !blocks {
   %a = stg.param "a" : !stg.tensor<[_ = 4, E], bf16>
   %c = stg.compress 4 %v, %v, %a <"once"> : !row, !row, !stg.tensor<[_ = 4, E], bf16> -> !blocks

@@ -57,7 +57,7 @@ func.func @f(%x: !x {stg.name = "x"}, %t: !t {stg.name = "t"}, %a: !a {stg.name 
   // CHECK: comp "delta.fwd"({{.*}}) ops(749121536) matrix
   %4 = stg.gated_delta_rule 64 %q, %q, %v, %b, %d, %b <"delta"> : !q, !q, !v, !b, !d, !b
   // 32*11,705,024; 5*524,288 + 4096 + 64
-  // CHECK: comp "channels.fwd"({{.*}}) ops(374560768) matrix bytes(2625600)
+  // CHECK: comp "channels.fwd"({{.*}}) ops(374560768) matrix bytes(1052736)
   %5 = stg.gated_delta_rule 64 %k, %k, %k, %k, %kd, %kb <"channels"> : !k, !k, !k, !k, !kd, !kb
   // 7*64*7424*16
   // CHECK: comp "heads.fwd"({{.*}}) ops(53215232) bytes

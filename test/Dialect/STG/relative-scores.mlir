@@ -23,8 +23,8 @@ stg.symbol @N
 // CHECK: chakra.comp "p.fwd"({{.*}}) ops(B*E*H*N*S/2) matrix bytes(B*E*H*S/2 + B*H*N*S/2 + E*H*N) phase "fwd"
 // CHECK: chakra.comp "p2c.fwd"({{.*}}) ops(0) bytes(B*H*S*S) phase "fwd"
 // CHECK: chakra.comp "sum.fwd"({{.*}}) ops(B*H*S*S/4) bytes(3*B*H*S*S/2) phase "fwd"
-// CHECK: chakra.comp "attention.fwd"({{.*}}) ops(B*E*H*S*S) matrix bytes(3*B*E*H*S/2 + B*H*S*S/2 + B*H*S) phase "fwd"
-// CHECK: chakra.comp "attention.bwd"({{.*}}) ops(2*B*E*H*S*S) matrix bytes(7*B*E*H*S/2 + B*H*S*S + B*H*S) phase "bwd"
+// CHECK: chakra.comp "attention.fwd"({{.*}}) ops(B*E*H*S*S) matrix bytes(B*E*H*S + B*H*S*S/2 + B*H*S) phase "fwd"
+// CHECK: chakra.comp "attention.bwd"({{.*}}) ops(2*B*E*H*S*S) matrix bytes(3*B*E*H*S + B*H*S*S + B*H*S) phase "bwd"
 // CHECK: chakra.comp "p2c.bwd"({{.*}}) ops(B*H*S*S/4) bytes((B*H*N*S + B*H*S*S)/2) phase "bwd"
 // CHECK: chakra.comp "c2p.bwd"({{.*}}) ops(B*H*S*S/4) bytes((B*H*N*S + B*H*S*S)/2) phase "bwd"
 func.func @layer(%x: !x) -> !x {

@@ -28,10 +28,19 @@ static Value getStored(Value value) {
 
 SymExpr stg::getOperandAndResultBytes(Operation *op) {
   SymExpr bytes = SymExpr::get(op->getContext(), 0);
+  // What is two operands is read once.
+  SmallVector<std::pair<Value, SymExpr>> read;
   for (OpOperand &use : op->getOpOperands()) {
-    auto tensor = dyn_cast<SymTensorType>(getStored(use.get()).getType());
-    if (tensor && !use.get().getDefiningOp<SplatOp>())
-      bytes = bytes + getReadPart(use, tensor.getNumBytes());
+    Value stored = getStored(use.get());
+    auto tensor = dyn_cast<SymTensorType>(stored.getType());
+    if (!tensor || use.get().getDefiningOp<SplatOp>())
+      continue;
+    std::pair<Value, SymExpr> part(stored,
+                                   getReadPart(use, tensor.getNumBytes()));
+    if (llvm::is_contained(read, part))
+      continue;
+    bytes = bytes + part.second;
+    read.push_back(part);
   }
   for (OpResult result : op->getResults()) {
     auto tensor = dyn_cast<SymTensorType>(result.getType());
@@ -388,32 +397,21 @@ static SymExpr getAttentionOperations(OpTy op, SymExpr pairs) {
   return query[0] * query[2] * pairs * (query[3] + value[3]) * 2;
 }
 
-/// Whether the values lie in the buffers of the keys, with one head for all.
+/// Whether the values lie in the buffers of the keys, with one head for all,
+/// and are not the keys.
 static bool isPartOfKeys(Value values, Value keys) {
-  if (keys == values)
-    return true;
   auto key = keys.getDefiningOp<BroadcastOp>();
   auto value = values.getDefiningOp<BroadcastOp>();
-  if (!key || !value || !key.isView() || !value.isView())
+  if (keys == values || !key || !value || !key.isView() || !value.isView())
     return false;
   auto whole = key.getInput().getDefiningOp<ConcatOp>();
   return whole ? llvm::is_contained(whole.getInputs(), value.getInput())
                : key.getInput() == value.getInput();
 }
 
-/// What keys and values of blocks have in common, which is read once.
-template <typename OpTy> static SymExpr getSharedBlockBytes(OpTy op) {
-  if (!op.getCompressedAttr() ||
-      op.getCompressedKey() != op.getCompressedValue())
-    return constant(op, 0);
-  return getReadPart(
-      op->getOpOperand(op.getTerms().getBeginOperandIndex() + 1),
-      cast<SymTensorType>(op.getCompressedValue().getType()).getNumBytes());
-}
-
 /// Of all operands and results, each buffer once.
 template <typename OpTy> static SymExpr getAttentionBytes(OpTy op) {
-  SymExpr bytes = getOperandAndResultBytes(op) - getSharedBlockBytes(op);
+  SymExpr bytes = getOperandAndResultBytes(op);
   if (isPartOfKeys(op.getValue(), op.getKey()))
     bytes = bytes - getReadPart(op.getValueMutable(),
                                 op.getValue().getType().getNumBytes());

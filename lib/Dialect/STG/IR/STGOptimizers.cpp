@@ -192,17 +192,19 @@ static bool mayBeShard(SymTensorType whole, SymTensorType shard) {
   return shard.getRank() == 1 && !(all && some && *all < *some);
 }
 
-static LogicalResult verifyGradient(OptimizerOpInterface op) { // adam_c1
-  SymTensorType param = tensorOf(op.getParam()),
-                gradient = tensorOf(op.getGradient());
+LogicalResult stg::detail::verifyOptimizer(Operation *op) { // adam_c1
+  auto step = cast<OptimizerOpInterface>(op);
+  SymTensorType param = tensorOf(step.getParam()),
+                gradient = tensorOf(step.getGradient());
   if (mayBeShard(param, gradient))
     return success();
   return checkSameShape(op->getLoc(), "gradient", param.getDims(),
-                        gradient.getDims(), op.getParam(), op.getGradient());
+                        gradient.getDims(), step.getParam(),
+                        step.getGradient());
 }
 
-static LogicalResult verifyNorm(ClippedOpInterface op) { // adam_c4, moment_c2
-  MutableOperandRange norm = op.getNormMutable();
+LogicalResult stg::detail::verifyNorm(Operation *op) { // adam_c4, moment_c2
+  MutableOperandRange norm = cast<ClippedOpInterface>(op).getNormMutable();
   if (norm.empty())
     return success();
   SymTensorType type = tensorOf(norm[0].get());
@@ -212,29 +214,14 @@ static LogicalResult verifyNorm(ClippedOpInterface op) { // adam_c4, moment_c2
          << type;
 }
 
-LogicalResult AdamOp::verify() {
-  return failure(failed(verifyMoments(*this, getMoments())) ||
-                 failed(verifyGradient(*this)) || failed(verifyNorm(*this)));
-}
+LogicalResult AdamOp::verify() { return verifyMoments(*this, getMoments()); }
 
 LogicalResult MomentumOp::verify() {
-  return failure(failed(verifyMoments(*this, getMoments())) ||
-                 failed(verifyGradient(*this)) || failed(verifyNorm(*this)));
+  return verifyMoments(*this, getMoments());
 }
 
-LogicalResult SgdOp::verify() {
-  return failure(failed(verifyGradient(*this)) || failed(verifyNorm(*this)));
-}
-
-LogicalResult MomentOp::verify() {
-  return failure(failed(verifyMoments(*this, getMoments())) || // moment_c1
-                 failed(verifyNorm(*this)));
-}
-
-LogicalResult GradientNormOp::verify() {
-  if (getGradients().empty()) // gradient_norm_c1
-    return emitOpError("expects at least one gradient");
-  return success();
+LogicalResult MomentOp::verify() { // moment_c1
+  return verifyMoments(*this, getMoments());
 }
 
 LogicalResult OrthogonalizeOp::verify() {

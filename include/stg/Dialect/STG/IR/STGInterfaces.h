@@ -217,6 +217,13 @@ llvm::LogicalResult verifyScan(mlir::Operation *op);
 namespace stg::detail {
 /// That the message goes to another device.
 llvm::LogicalResult verifyMessage(mlir::Operation *op);
+
+/// Verifies `OptimizerOpInterface`: an element of the parameter has one of the
+/// gradient, or one of them is a shard.
+llvm::LogicalResult verifyOptimizer(mlir::Operation *op);
+
+/// Verifies `ClippedOpInterface`: a norm, if there is one, is one float.
+llvm::LogicalResult verifyNorm(mlir::Operation *op);
 } // namespace stg::detail
 
 #include "stg/Dialect/STG/IR/STGInterfaces.h.inc"

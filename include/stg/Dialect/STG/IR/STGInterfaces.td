@@ -352,8 +352,10 @@ def OptimizerOpInterface : OpInterface<"OptimizerOpInterface"> {
   let description = [{
     A step of a parameter, in place, each element by itself with that of its gradient: a
     device may step a flat shard. What it keeps from step to step are the states of
-    `CostOpInterface`.
+    `CostOpInterface`. The verifier of the interface checks that the gradient has the shape of
+    the parameter, or that one of them is a shard.
   }];
+  let verify = "return ::stg::detail::verifyOptimizer($_op);";
   let methods = [
     InterfaceMethod<"The parameter that is updated.", "::mlir::Value", "getParam">,
     InterfaceMethod<"Its gradient.", "::mlir::Value", "getGradient">,
@@ -365,8 +367,10 @@ def ClippedOpInterface : OpInterface<"ClippedOpInterface"> {
   let cppNamespace = "::stg";
   let description = [{
     An op of the optimizer that can scale the gradient that it reads, so that the norm of all
-    gradients is no larger than some number.
+    gradients is no larger than some number. The verifier of the interface checks that the norm
+    is one float.
   }];
+  let verify = "return ::stg::detail::verifyNorm($_op);";
   let methods = [
     InterfaceMethod<"The norm, an operand that may be there.",
                     "::mlir::MutableOperandRange", "getNormMutable">,

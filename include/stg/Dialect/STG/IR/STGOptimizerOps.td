@@ -26,7 +26,7 @@ class STG_OptimizerOp<string mnemonic, list<string> states, int operations>
   string momentType = !if(!empty(states), "::mlir::Type()", "getMoments()");
   let plan = STG_Plan;
   let results = (outs STG_Tensor:$updated);
-  let hasVerifier = 1;
+  let hasVerifier = !not(!empty(states));
   let extraClassDeclaration = [{
     static bool isCompatibleReturnTypes(::mlir::TypeRange lhs,
                                         ::mlir::TypeRange rhs) {
@@ -187,16 +187,15 @@ def GradientNormOp : STG_TensorOp<"gradient_norm", [Pure, InferTypeOpAdaptor,
     What frameworks clip gradients by, in one kernel over all of them (`multi_tensor_l2norm`).
     Each element counts once among all devices: those that several devices have are weighed.
     A sum over the devices makes it that of the whole model. Operations: 2 per element. Reads
-    the gradients, writes one number. At the local and the schedule level only.
+    the gradients, writes one number, which is zero where a device trains nothing. At the
+    local and the schedule level only.
 
     ```mlir
     %n = stg.gradient_norm %dw0, %dw1 <"gradient_norm" opt> : !dw0, !dw1
     ```
-    Constraints: (C1) there is a gradient.
   }];
   let args = (ins Variadic<STG_Tensor>:$gradients);
   let results = (outs STG_Tensor:$result);
-  let hasVerifier = 1;
 }
 
 #endif // STG_DIALECT_STG_IR_STGOPTIMIZEROPS

@@ -9,6 +9,7 @@
 #include "LocalLayouts.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace stg {
 #define GEN_PASS_DEF_CLIPGRADIENTS
@@ -33,7 +34,7 @@ struct DeviceStep {
   LogicalResult clip(ArrayAttr axes);
 
 private:
-  Value createNorm(ArrayAttr axes);
+  Value createTotalNorm(ArrayAttr axes);
   LogicalResult scale(Block &block, DenseSet<Value> &read, Value norm);
 };
 } // namespace
@@ -55,8 +56,42 @@ std::optional<DeviceStep> DeviceStep::find(func::FuncOp function) {
   return step.gradients.empty() ? std::nullopt : std::optional(std::move(step));
 }
 
+static void setNormOrigin(Operation *op) {
+  Origin origin;
+  origin.name = StringAttr::get(op->getContext(), "gradient_norm");
+  origin.phase = Phase::Optimizer;
+  setOrigin(op, origin);
+}
+
+static Value createNorm(OpBuilder &builder, func::FuncOp function,
+                        ValueRange gradients) {
+  auto norm =
+      GradientNormOp::create(builder, function.getLoc(), gradients, Origin());
+  setNormOrigin(norm);
+  return norm;
+}
+
+/// The norm of all devices, of which one has `norm`.
+static Value createSum(OpBuilder &builder, Value norm, ArrayAttr axes) {
+  auto sum =
+      AllReduceOp::create(builder, norm.getLoc(), TypeRange(norm.getType()),
+                          ValueRange(norm), ReduceKind::Sum, axes);
+  setNormOrigin(sum);
+  return sum.getResult(0);
+}
+
+/// A device that steps nothing adds nothing to what others wait for.
+static void addNothing(func::FuncOp function, ArrayAttr axes) {
+  OpBuilder builder(function.getBody().front().getTerminator());
+  auto keep = KeepOp::create(
+      builder, function.getLoc(),
+      createSum(builder, createNorm(builder, function, {}), axes),
+      /*like=*/Value());
+  setPhase(keep, Phase::Optimizer);
+}
+
 /// Behind all gradients, and before all that is of the optimizer.
-Value DeviceStep::createNorm(ArrayAttr axes) {
+Value DeviceStep::createTotalNorm(ArrayAttr axes) {
   Block &block = function.getBody().front();
   Operation *last = nullptr;
   for (Value gradient : gradients)
@@ -76,18 +111,8 @@ Value DeviceStep::createNorm(ArrayAttr axes) {
       op->moveAfter(last);
     builder.setInsertionPointAfter(last);
   }
-  Location loc = function.getLoc();
-  Origin origin;
-  origin.name = builder.getStringAttr("gradient_norm");
-  origin.phase = Phase::Optimizer;
-  Value norm = GradientNormOp::create(builder, loc, gradients.getArrayRef(),
-                                      std::move(origin));
-  if (axes.empty())
-    return norm;
-  auto sum = AllReduceOp::create(builder, loc, TypeRange(norm.getType()),
-                                 ValueRange(norm), ReduceKind::Sum, axes);
-  copyOrigin(norm.getDefiningOp(), sum);
-  return sum.getResult(0);
+  Value norm = createNorm(builder, function, gradients.getArrayRef());
+  return axes.empty() ? norm : createSum(builder, norm, axes);
 }
 
 /// Who reads what of `read`, which gets the slices that loops give.
@@ -116,7 +141,7 @@ LogicalResult DeviceStep::scale(Block &block, DenseSet<Value> &read,
 }
 
 LogicalResult DeviceStep::clip(ArrayAttr axes) {
-  Value norm = createNorm(axes);
+  Value norm = createTotalNorm(axes);
   DenseSet<Value> read(gradients.begin(), gradients.end());
   return scale(function.getBody().front(), read, norm);
 }
@@ -132,23 +157,45 @@ static ArrayAttr findAxes(MeshAttr mesh, ArrayRef<DeviceStep> steps) {
           }))
         found.insert(axis);
   }
-  // All devices of a pipeline wait for each other.
+  // Stages wait for each other, and for those that step nothing.
   if (StringAttr axis = mesh.getPipelineAxis())
     found.insert(axis);
   return ArrayAttr::get(mesh.getContext(), found.getArrayRef());
 }
 
+/// True for one of these functions, and for one that calls one.
+static bool hasStep(func::FuncOp function, const llvm::StringSet<> &stepping) {
+  return stepping.contains(function.getSymName()) ||
+         function
+             .walk([&](func::CallOp call) {
+               return stepping.contains(call.getCallee())
+                          ? WalkResult::interrupt()
+                          : WalkResult::advance();
+             })
+             .wasInterrupted();
+}
+
 void ClipGradients::runOnOperation() {
   llvm::MapVector<Operation *, SmallVector<DeviceStep>> stepsOf; // By mesh.
+  llvm::StringSet<> stepping;
   for (auto function : getOperation().getOps<func::FuncOp>())
     if (!function.isExternal())
-      if (std::optional<DeviceStep> step = DeviceStep::find(function))
+      if (std::optional<DeviceStep> step = DeviceStep::find(function)) {
         stepsOf[MeshOp::lookup(function)].push_back(std::move(*step));
+        stepping.insert(function.getSymName());
+      }
+  llvm::MapVector<Operation *, SmallVector<func::FuncOp>> frozenOf;
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    if (function->hasAttr(STGDialect::kCoordinatesAttr) &&
+        !hasStep(function, stepping))
+      frozenOf[MeshOp::lookup(function)].push_back(function);
   for (auto &[mesh, steps] : stepsOf) {
     ArrayAttr axes = mesh ? findAxes(cast<MeshOp>(mesh).getMesh(), steps)
                           : ArrayAttr::get(&getContext(), {});
     for (DeviceStep &step : steps)
       if (failed(step.clip(axes)))
         return signalPassFailure();
+    for (func::FuncOp function : frozenOf.lookup(mesh))
+      addNothing(function, axes);
   }
 }

@@ -441,7 +441,9 @@ void ShardStates::completeUnits(Block &forward, Block &backward) {
     if (auto scan = dyn_cast<ScanOpInterface>(op);
         scan && getPhase(&op) == Phase::Forward)
       scans.push_back(next = scan);
-    if (auto gather = dyn_cast<FlatAllGatherOp>(op))
+    // The optimizer may gather moments.
+    if (auto gather = dyn_cast<FlatAllGatherOp>(op);
+        gather && getPhase(&op) != Phase::Optimizer)
       gathers.emplace_back(gather, next);
   }
   // A root that is kept is one unit, which is gathered once.
