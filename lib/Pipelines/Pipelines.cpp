@@ -277,9 +277,33 @@ static bool hasNarrowProducts(const Strategy &strategy) {
   return strategy.fp8 || strategy.productDtype;
 }
 
+static bool hasWideLayers(const Strategy &strategy) {
+  return hasNarrowProducts(strategy) &&
+         (strategy.wideLayersAtStart || strategy.wideLayersAtEnd);
+}
+
+/// The first and last layers, where their operands are others.
+template <typename Options>
+static void setEndLayers(Options &options, const Strategy &strategy) {
+  BindOptions bind = getBindOptions(strategy);
+  options.atStart = static_cast<unsigned>(strategy.wideLayersAtStart);
+  options.atEnd = static_cast<unsigned>(strategy.wideLayersAtEnd);
+  options.config = bind.config;
+  options.values = bind.values;
+}
+
+static CutLayersOptions getDivideOptions(const Strategy &strategy) {
+  CutLayersOptions options;
+  setEndLayers(options, strategy);
+  return options;
+}
+
 /// Gradients have the type of other operands but with --fp8.
 static NarrowProductsOptions getNarrowOptions(const Strategy &strategy) {
   NarrowProductsOptions options;
+  setEndLayers(options, strategy);
+  llvm::append_range(options.keep, strategy.productKeep);
+  options.keepIfThere = strategy.keepIfThere;
   if (strategy.productDtype)
     options.type = options.gradients = stringify(*strategy.productDtype).str();
   if (strategy.weightDtype)
@@ -295,8 +319,7 @@ static void addTraining(OpPassManager &pm, const Strategy &strategy) {
       createAutodiff({stringify(strategy.gradDtype).str(),
                       strategy.recompute == RecomputeChoice::Full}));
   if (hasNarrowProducts(strategy))
-    pm.addNestedPass<func::FuncOp>(
-        createNarrowProducts(getNarrowOptions(strategy)));
+    pm.addPass(createNarrowProducts(getNarrowOptions(strategy)));
   RecomputeOptions recompute;
   recompute.policy = strategy.recompute;
   recompute.convolutions = strategy.replayConvolutions;
@@ -331,14 +354,15 @@ void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy,
       pm.addPass(createCutLayers(getCutOptions(strategy, countStages(strategy),
                                                strategy.layersPerStage)));
   };
+  if (hasWideLayers(strategy))
+    pm.addPass(createCutLayers(getDivideOptions(strategy)));
   // A step of inference may have less than the model: its layers are divided.
   if (!strategy.inference)
     cutLayers();
   if (isGrouped(strategy))
     pm.addPass(createGroupLayers(getGroupLayersOptions(strategy)));
   if (hasNarrowProducts(strategy))
-    pm.addNestedPass<func::FuncOp>(
-        createNarrowProducts(getNarrowOptions(strategy)));
+    pm.addPass(createNarrowProducts(getNarrowOptions(strategy)));
   if (strategy.paramDtype)
     pm.addNestedPass<func::FuncOp>(
         createSetParameterType({stringify(*strategy.paramDtype).str()}));

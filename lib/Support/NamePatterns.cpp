@@ -17,11 +17,12 @@ Error NamePatterns::read(ArrayRef<std::string> texts) {
   patterns.clear();
   names.clear();
   for (const std::string &text : texts) {
-    Expected<GlobPattern> pattern = GlobPattern::create(text);
+    auto own = std::make_shared<const std::string>(text);
+    Expected<GlobPattern> pattern = GlobPattern::create(*own);
     if (!pattern)
       return createStringError(verb + " '" + text +
                                "': " + toString(pattern.takeError()));
-    patterns.push_back({text, std::move(*pattern)});
+    patterns.push_back({std::move(own), std::move(*pattern)});
   }
   return Error::success();
 }
@@ -40,9 +41,9 @@ bool NamePatterns::match(StringRef name) {
 Error NamePatterns::checkUsed(StringRef what,
                               ArrayRef<StringRef> optional) const {
   for (const Pattern &pattern : patterns)
-    if (!pattern.isUsed && !is_contained(optional, pattern.text))
+    if (!pattern.isUsed && !is_contained(optional, *pattern.text))
       return createStringError(
-          Twine(verb) + " '" + pattern.text +
+          Twine(verb) + " '" + *pattern.text +
           "', which is the name of none of its " + what +
           (names.empty() ? "; there are none" : "; these are ") +
           join(names, ", "));

@@ -11,7 +11,7 @@ import dataclasses
 import json
 from typing import Any, Dict, Literal, Optional, Sequence, Union
 
-from .arguments import to_hashable, to_plain
+from .arguments import to_hashable, to_json, to_lasting
 
 
 @dataclasses.dataclass(frozen=True)
@@ -155,6 +155,12 @@ class Strategy:
     narrow_head: Optional[bool] = None
     """Products outside of layers, such as that with the vocabulary, have the narrow operands, too
     (default: false)."""
+    num_layers_at_end_in_bf16: Optional[int] = None
+    """Last layers of the model whose products keep operands of the type of activations (default:
+    0)."""
+    num_layers_at_start_in_bf16: Optional[int] = None
+    """First layers of the model whose products keep operands of the type of activations (default:
+    0)."""
     offload: Optional[Sequence[Literal["activations", "optimizer", "parameters"]]] = None
     """What is kept in the memory of the host, or a remote one, and transferred when it is used
     (default: [])."""
@@ -194,6 +200,9 @@ class Strategy:
     product_dtype: Optional[Literal["f8E4M3FN", "f8E5M2", "f4E2M1FN"]] = None
     """Element type of the operands of products in layers, forward and backward (default: that of
     activations)."""
+    product_keep: Optional[Sequence[str]] = None
+    """Parameters whose products keep operands of the type of activations, or have those of another
+    narrow type: patterns of names; 'none' for no parameter."""
     rank_order: Optional[str] = None
     """Groups of axes from the fastest to the slowest (default: as the preset has them; tp-cp-dp-pp
     in megatron) (default: "")."""
@@ -285,13 +294,17 @@ class Strategy:
     zero_root: Optional[Literal["kept", "units"]] = None
     """Parameters outside of layers (default: "kept")."""
 
+    def __post_init__(self) -> None:
+        for name, value in list(vars(self).items()):
+            object.__setattr__(self, name, to_lasting(value))
+
     def to_dict(self) -> Dict[str, Any]:
         """The fields that are given, as a strategy file has them."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
     def to_json(self) -> str:
-        """The text of a strategy file."""
-        return json.dumps(self.to_dict(), default=to_plain)
+        """The text of a strategy file. Raises TypeError and ValueError for a value that none has."""
+        return to_json(self.to_dict())
 
     def replace(self, **fields: Any) -> "Strategy":
         """The strategy with other values of some fields."""

@@ -69,9 +69,9 @@ NODES = {
 }
 # What products of 8 bits read of a norm, or of an activation, is converted for the first of them.
 CASTS = {
-    "layernorm": {("dense", "q_a_proj"), ("dense", "gate_up_proj"), ("layers", "q_a_proj"), ("layers", "router")},
+    "layernorm": {("dense", "q_a_proj"), ("dense", "gate_up_proj"), ("layers", "q_a_proj"), ("layers", "shared_gate_up_proj")},
     "moe_act": {("layers", "down_proj")},
-    "shared_experts": {("layers", "router")},
+    "shared_experts": {("layers", "shared_gate_up_proj")},
 }
 PLANS = [
     [],

@@ -13,6 +13,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/GlobPattern.h"
+#include <memory>
 #include <set>
 #include <string>
 
@@ -39,7 +40,7 @@ public:
 
 private:
   struct Pattern {
-    std::string text;
+    std::shared_ptr<const std::string> text; ///< Which the glob reads.
     llvm::GlobPattern glob;
     bool isUsed = false;
   };

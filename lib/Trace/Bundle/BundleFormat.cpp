@@ -1274,7 +1274,7 @@ TraceBundle::parseUnchecked(std::unique_ptr<MemoryBuffer> buffer) {
 std::optional<std::string> TraceBundle::findIn(StringRef directory) {
   SmallString<128> path(directory);
   sys::path::append(path, kFileName);
-  if (!isRegularFile(path))
+  if (!sys::fs::exists(path))
     return std::nullopt;
   return path.str().str();
 }

@@ -3,6 +3,10 @@
 // RUN: stg-opt %s --stg-name-ops --stg-cut-layers="stages=3 layers-per-stage=4,2,6" | FileCheck %s
 // RUN: stg-opt %s --stg-name-ops --stg-cut-layers="stages=2 values=P=3" | FileCheck %s --check-prefix=HALF
 // RUN: stg-opt %s --stg-name-ops --stg-cut-layers="stages=4" | FileCheck %s --check-prefix=WHOLE
+// RUN: stg-opt %s --stg-name-ops --stg-cut-layers="at-start=3 at-end=1" | FileCheck %s --check-prefix=APART
+// RUN: stg-opt %s --stg-name-ops --stg-cut-layers="at-end=3 stages=3 layers-per-stage=4,2,6" | FileCheck %s --check-prefix=BOTH
+// RUN: not stg-opt %s --stg-name-ops --stg-cut-layers="at-start=3 values=P=D" 2>&1 | FileCheck %s --check-prefix=NUMBER
+// NUMBER: error: 'stg.repeat' op has 3*P layers; the first and last layers of a model need a number, give its symbols values
 
 stg.symbol @D
 stg.symbol @P = 4
@@ -19,6 +23,20 @@ stg.symbol @P = 4
 // CHECK: %[[C:.*]] = stg.repeat "layers.1.global" * 1 carry(%{{.*}} = %[[B]] :
 // CHECK: %[[E:.*]] = stg.repeat "layers_1" * 2 from 2 carry(%{{.*}} = %[[C]] :
 // CHECK: return %[[E]]
+
+// The first three layers are a whole period, the last one is part of one.
+// APART: stg.repeat "layers_0" * 1 carry
+// APART: stg.repeat "layers_1" * 2 from 1 carry
+// APART: stg.repeat "layers.3.local" * 2 carry
+// APART: %[[Y:.*]] = stg.repeat "layers.3.global" * 1 carry
+// APART: return %[[Y]]
+
+// BOTH: stg.repeat "layers_0" * 1 carry
+// BOTH: stg.repeat "layers.1.local" * 2 carry
+// BOTH: stg.repeat "layers.1.global" * 1 carry
+// BOTH: stg.repeat "layers_1" * 1 from 2 carry
+// BOTH: %[[Z:.*]] = stg.repeat "layers_2" * 1 from 3 carry
+// BOTH: return %[[Z]]
 
 // Three periods have nine layers, which two stages do not divide: that is the schedule's error.
 // HALF: stg.repeat "layers" * P carry

@@ -4,8 +4,8 @@
 // RUN: stg-opt %s --stg-inference="cached=0 values=H=16,R=512,N=128,E=64,V=128,B=1,S=1" | FileCheck %s --check-prefix=FORM --implicit-check-not=absorb
 // RUN: stg-opt %s --stg-inference="cached=100000 values=H=16,R=512,N=128,E=64,V=128,B=1,S=170" | FileCheck %s --check-prefix=ABSORBED-FORM
 // RUN: stg-opt %s --stg-inference="cached=100000 values=H=16,R=512,N=128,E=64,V=128,B=1,S=171" | FileCheck %s --check-prefix=FORM --implicit-check-not=absorb
-// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-narrow-products{outside=true}),stg-inference{mla-form=absorbed})" | FileCheck %s --check-prefix=NARROW
-// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-narrow-products{outside=true}),stg-inference{mla-form=naive})" | FileCheck %s --check-prefix=NARROW-NAIVE
+// RUN: stg-opt %s --pass-pipeline="builtin.module(stg-narrow-products{outside=true},stg-inference{mla-form=absorbed})" | FileCheck %s --check-prefix=NARROW
+// RUN: stg-opt %s --pass-pipeline="builtin.module(stg-narrow-products{outside=true},stg-inference{mla-form=naive})" | FileCheck %s --check-prefix=NARROW-NAIVE
 
 // What is kept has no heads: the normalized latent and the rotary key. Keys and values of all
 // tokens are made of them again.

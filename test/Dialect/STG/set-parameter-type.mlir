@@ -4,8 +4,8 @@
 // RUN: stg-opt %s --stg-set-parameter-type="to=bf16" | FileCheck %s --check-prefix=SAME
 // RUN: not stg-opt %s --stg-set-parameter-type 2>&1 | FileCheck %s --check-prefix=OPTION
 // RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-set-parameter-type{to=f32},stg-autodiff,stg-recompute{policy=selective ops=stg.rms_norm},stg-optimizer))" | FileCheck %s --check-prefix=STEP
-// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-narrow-products,stg-set-parameter-type{to=f32},stg-autodiff,stg-optimizer),stg-apply-preset{dp=4},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=3 root=units})" | FileCheck %s --check-prefix=GATHER
-// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-narrow-products,stg-set-parameter-type{to=f32},stg-autodiff,stg-optimizer),stg-apply-preset{dp=4},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=3 root=units narrowest=8})" | FileCheck %s --check-prefix=NARROW
+// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops),stg-narrow-products,func.func(stg-set-parameter-type{to=f32},stg-autodiff,stg-optimizer),stg-apply-preset{dp=4},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=3 root=units})" | FileCheck %s --check-prefix=GATHER
+// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops),stg-narrow-products,func.func(stg-set-parameter-type{to=f32},stg-autodiff,stg-optimizer),stg-apply-preset{dp=4},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=3 root=units narrowest=8})" | FileCheck %s --check-prefix=NARROW
 
 // OPTION: error: option 'to' has the value '', expected a float type such as bf16, f16 or f32
 // SAME-NOT: cast_parameter

@@ -106,7 +106,10 @@ def CutLayers : Pass<"stg-cut-layers", "::mlir::ModuleOp"> {
   let description = [{
     A layer is an innermost iteration of repeats. Stages are ranges of the iterations of
     repeats at the top of a program. An iteration of such a repeat in which a stage ends is
-    taken out of it: its repeats stand at the top then, by the names `layers.3.local`.
+    taken out of it: its repeats stand at the top then, by the names `layers.3.local`. Where the
+    first or the last layers are to be apart, a repeat that has some of them and others is
+    divided, too.
+
     *Requires* the model level, ops named, and symbols of counts with values, which `config`,
     `values` or defaults give. *Produces* the same program.
 
@@ -129,6 +132,10 @@ def CutLayers : Pass<"stg-cut-layers", "::mlir::ModuleOp"> {
            "Virtual stages of the pipeline">,
     ListOption<"layersPerStage", "layers-per-stage", "int64_t",
                "Layers of each (default: as many in each)">,
+    Option<"atStart", "at-start", "unsigned", /*default=*/"0",
+           "First layers of the model, which are to be repeats of their own">,
+    Option<"atEnd", "at-end", "unsigned", /*default=*/"0",
+           "Last layers of the model, which are to be repeats of their own">,
     Option<"config", "config", "std::string", /*default=*/"\"\"",
            "Configuration that gives symbols their values">,
     ListOption<"values", "values", "std::string", "NAME=VALUE of symbols">,
@@ -603,7 +610,7 @@ def ReplicateHeads : Pass<"stg-replicate-heads", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::stg::STGDialect"];
 }
 
-def NarrowProducts : Pass<"stg-narrow-products", "::mlir::func::FuncOp"> {
+def NarrowProducts : Pass<"stg-narrow-products", "::mlir::ModuleOp"> {
   let summary = "products of layers with operands of 8 or 4 bits";
   let description = [{
     The operands of products with a parameter in the layers of a model are cast to a float of 8
@@ -611,9 +618,14 @@ def NarrowProducts : Pass<"stg-narrow-products", "::mlir::func::FuncOp"> {
     `gradients` for gradients that flow backward. Run before `--stg-autodiff`, so that
     backward saves and reads the narrow operands, and again after it for gradients.
     Casts of parameters are replayed in backward. Scaling factors and their reductions are
-    not modelled. The head and what is outside of repeats stays as it is without `outside`.
+    not modelled. The head and what is outside of repeats stays as it is without `outside`,
+    and so do products of the parameters that `keep` names, and of the first and last layers
+    of the model, which are repeats of their own (`--stg-cut-layers`). Products of a parameter
+    may also have another narrow type: `keep=out_proj=f8E4M3FN`. A pattern that is that of no
+    such parameter is an error, but for `router` and `none`.
 
-    *Requires* and *produces* the model level, or the step level.
+    *Requires* and *produces* the model level, or the step level. Numbers of layers need
+    symbols of counts with values, which `config`, `values` or defaults give.
 
     ```mlir
     // before
@@ -630,7 +642,17 @@ def NarrowProducts : Pass<"stg-narrow-products", "::mlir::func::FuncOp"> {
     Option<"gradients", "gradients", "std::string", /*default=*/"\"f8E5M2\"",
            "Type of gradients">,
     ListOption<"keep", "keep", "std::string",
-               "Parameters whose products stay as they are: patterns of names">,
+               "Parameters whose products stay as they are: patterns of names, or PATTERN=TYPE "
+               "for operands of another type">,
+    Option<"keepIfThere", "keep-if-there", "bool", /*default=*/"false",
+           "A pattern of keep may be that of no parameter">,
+    Option<"atStart", "at-start", "unsigned", /*default=*/"0",
+           "First layers of the model, whose products stay as they are">,
+    Option<"atEnd", "at-end", "unsigned", /*default=*/"0",
+           "Last layers of the model, whose products stay as they are">,
+    Option<"config", "config", "std::string", /*default=*/"\"\"",
+           "Configuration that gives symbols their values">,
+    ListOption<"values", "values", "std::string", "NAME=VALUE of symbols">,
     Option<"outside", "outside", "bool", /*default=*/"false",
            "Products outside of repeats, such as that of the head, have narrow operands, too">,
   ];

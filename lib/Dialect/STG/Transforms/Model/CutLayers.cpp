@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A pipeline is cut between the iterations of repeats at the top of a program.
+// The first and last layers of a model may have to be repeats of their own.
 // An iteration of a period of layers in which a stage would end is therefore
 // taken out of its repeat, before gradients are derived from the model, or from
 // a step of inference, which may have less than it. What is in it has the names
@@ -14,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LayerRanges.h"
 #include "SymbolValues.h"
 #include "mlir/IR/IRMapping.h"
 #include "stg/Dialect/STG/IR/Loops.h"
@@ -34,40 +36,49 @@ struct CutLayers : stg::impl::CutLayersBase<CutLayers> {
 
 private:
   LogicalResult cutFunction(func::FuncOp function);
+  SmallVector<int64_t> getStageEnds(int64_t layers) const;
 
   SymBinding binding;
 };
 
-/// A repeat at the top of a program, and the layers before it.
+/// A repeat that may be cut, and the layers before it.
 struct Section {
   RepeatOp repeat;
   int64_t begin;
 };
 
-/// Takes iterations out of repeats.
+/// Takes iterations out of repeats, and divides repeats.
 class LayerCutter {
 public:
-  LayerCutter(ArrayRef<int64_t> cuts, const SymBinding &binding)
-      : cuts(cuts), binding(binding) {}
+  LayerCutter(SmallVector<int64_t> stages, SmallVector<int64_t> parts,
+              const SymBinding &binding);
 
-  std::optional<int64_t> evaluate(SymExpr expr) const {
-    return stg::evaluate(expr, binding);
-  }
   LogicalResult cut(Section section);
 
 private:
+  int64_t count(SymExpr expr) const { return *evaluate(expr, binding); }
   bool hasCut(int64_t begin, int64_t end) const;
+  LogicalResult checkCarried(RepeatOp repeat) const;
   SmallVector<Value> copyPart(RepeatOp repeat, int64_t first, int64_t count,
                               ValueRange inits, unsigned number);
   SmallVector<Value> unroll(RepeatOp repeat, int64_t iteration,
                             ValueRange inits, SmallVectorImpl<RepeatOp> &inner);
 
-  ArrayRef<int64_t> cuts; ///< Layers before each.
+  SmallVector<int64_t> cuts;  ///< Layers before each, in order.
+  SmallVector<int64_t> parts; ///< Those at which repeats are divided.
   const SymBinding &binding;
 };
 } // namespace
 
-/// True if a stage ends inside of these layers.
+/// `stages` and `parts` are numbers of layers before a cut.
+LayerCutter::LayerCutter(SmallVector<int64_t> stages,
+                         SmallVector<int64_t> parts, const SymBinding &binding)
+    : cuts(std::move(stages)), parts(std::move(parts)), binding(binding) {
+  llvm::append_range(cuts, this->parts);
+  llvm::sort(cuts);
+}
+
+/// True if there is a cut inside of these layers.
 bool LayerCutter::hasCut(int64_t begin, int64_t end) const {
   auto it = llvm::upper_bound(cuts, begin);
   return it != cuts.end() && *it < end;
@@ -131,41 +142,51 @@ SmallVector<Value> LayerCutter::unroll(RepeatOp repeat, int64_t iteration,
   });
 }
 
+LogicalResult LayerCutter::checkCarried(RepeatOp repeat) const {
+  if (repeat.getNumResults() == repeat.getNumCarried() &&
+      repeat.getStacks().empty())
+    return success();
+  return repeat.emitOpError(
+      "reads or makes stacks, so that it cannot be divided, and no pipeline "
+      "stage can end inside of an iteration; cut layers before --stg-autodiff");
+}
+
 LogicalResult LayerCutter::cut(Section section) {
   RepeatOp repeat = section.repeat;
-  int64_t each = *evaluate(getLayersOfIteration(repeat));
-  int64_t count = *evaluate(repeat.getCount());
-  if (each == 1 || !hasCut(section.begin, section.begin + count * each))
+  int64_t each = count(getLayersOfIteration(repeat));
+  int64_t iterations = count(repeat.getCount());
+  if (!hasCut(section.begin, section.begin + iterations * each))
     return success();
   SmallVector<Value> carried(repeat.getCarriedInits());
   SmallVector<Section> sections;
   int64_t done = 0;
-  unsigned parts = 0;
+  unsigned number = 0;
   auto copyUntil = [&](int64_t end) {
     if (end > done)
-      carried = copyPart(repeat, done, end - done, carried, parts++);
+      carried = copyPart(repeat, done, end - done, carried, number++);
+    done = end;
   };
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < iterations; ++i) {
     int64_t begin = section.begin + i * each;
-    if (!hasCut(begin, begin + each))
+    bool isCut = hasCut(begin, begin + each);
+    if (!isCut && !(i > 0 && llvm::is_contained(parts, begin)))
       continue;
-    if (repeat.getNumResults() != repeat.getNumCarried() ||
-        !repeat.getStacks().empty())
-      return repeat.emitOpError("reads or makes stacks, so that no pipeline "
-                                "stage can end inside of an iteration; cut "
-                                "layers before --stg-autodiff");
+    if (failed(checkCarried(repeat)))
+      return failure();
     copyUntil(i);
+    if (!isCut)
+      continue;
     SmallVector<RepeatOp> inner;
     carried = unroll(repeat, i, carried, inner);
     for (RepeatOp nested : inner) {
       sections.push_back({nested, begin});
-      begin += *evaluate(nested.getCount() * getLayersOfIteration(nested));
+      begin += count(nested.getCount() * getLayersOfIteration(nested));
     }
     done = i + 1;
   }
   if (done == 0)
     return success();
-  copyUntil(count);
+  copyUntil(iterations);
   repeat.replaceAllUsesWith(carried);
   repeat.erase();
   for (Section nested : sections)
@@ -174,34 +195,38 @@ LogicalResult LayerCutter::cut(Section section) {
   return success();
 }
 
-/// Values of the configuration and of options, then defaults.
-LogicalResult CutLayers::cutFunction(func::FuncOp function) {
-  SmallVector<int64_t> cuts;
-  LayerCutter cutter(cuts, binding);
-  SmallVector<Section> sections;
-  int64_t total = 0;
-  for (auto repeat : function.getBody().getOps<RepeatOp>()) {
-    std::optional<int64_t> layers =
-        cutter.evaluate(repeat.getCount() * getLayersOfIteration(repeat));
-    // What has no value is an error of the schedule, too.
-    if (!layers || !cutter.evaluate(repeat.getCount()))
-      return success();
-    sections.push_back({repeat, total});
-    total += *layers;
-  }
-  // So is what does not divide.
-  if (layersPerStage.empty() && total % stages != 0)
-    return success();
+/// The layers before the end of each stage but the last one.
+SmallVector<int64_t> CutLayers::getStageEnds(int64_t layers) const {
+  SmallVector<int64_t> ends;
+  // What does not divide is an error of the schedule.
+  if (layersPerStage.empty() && layers % stages != 0)
+    return ends;
   int64_t done = 0;
   for (unsigned stage = 0; stage + 1 < stages; ++stage) {
     if (!layersPerStage.empty() && stage >= layersPerStage.size())
       break;
-    done += layersPerStage.empty() ? total / stages : layersPerStage[stage];
-    cuts.push_back(done);
+    done += layersPerStage.empty() ? layers / stages : layersPerStage[stage];
+    ends.push_back(done);
   }
-  LayerCutter placed(cuts, binding);
-  for (Section section : sections)
-    if (failed(placed.cut(section)))
+  return ends;
+}
+
+/// Values of the configuration and of options, then defaults.
+LogicalResult CutLayers::cutFunction(func::FuncOp function) {
+  LayerRanges layers = collectLayers(function, binding);
+  SmallVector<int64_t> parts;
+  if (atStart || atEnd) {
+    if (failed(checkEndLayers(function, layers, atStart, atEnd)))
+      return failure();
+    parts = {int64_t(atStart), layers.getNumLayers() - atEnd};
+  }
+  // What has no value is an error of the schedule, too.
+  if (layers.unknown)
+    return success();
+  LayerCutter cutter(getStageEnds(layers.getNumLayers()), std::move(parts),
+                     binding);
+  for (const LayerRange &range : layers.ranges)
+    if (failed(cutter.cut({range.repeat, range.begin})))
       return failure();
   return success();
 }
@@ -211,7 +236,7 @@ void CutLayers::runOnOperation() {
     getOperation().emitError("layers are cut for 'stages' of at least 1");
     return signalPassFailure();
   }
-  if (stages == 1)
+  if (stages == 1 && !atStart && !atEnd)
     return;
   FailureOr<SymBinding> known =
       collectSymbolValues(getOperation(), config, *values);

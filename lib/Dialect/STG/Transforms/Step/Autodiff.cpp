@@ -318,6 +318,8 @@ RepeatOp Differentiator::buildBackwardRepeat(ScanOpInterface forward,
   auto backward = RepeatOp::create(
       rewriter, forward.getLoc(), forward.getScopeName(), forward.getCount(),
       !forward.getReverse(), inits, stacks, TypeRange());
+  if (std::optional<SymExpr> first = forward.getFirst())
+    backward.setFirstAttr(*first);
   setPhase(backward, Phase::Backward);
   OpGradientBuilder add(*this, forward, inner);
   rewriter.setInsertionPointToEnd(&backward.getBody().front());
@@ -360,6 +362,7 @@ void Differentiator::dropUnusedSums(RepeatOp &backward, BlockGradients &inner) {
       RepeatOp::create(rewriter, backward.getLoc(), backward.getRepeatName(),
                        backward.getCount(), backward.getReverse(), inits,
                        backward.getStacks(), TypeRange());
+  copy.setFirstAttr(backward.getFirstAttr());
   copyOrigin(backward, copy);
   // The same block: its values are known.
   copy.getBody().takeBody(backward.getBody());

@@ -56,6 +56,7 @@ private:
 
   llvm::StringMap<SymTensorType> paramTypes; ///< By joined path.
   llvm::StringMap<MatrixDims> matrices;      ///< Likewise.
+  llvm::StringMap<SymExpr> firsts;           ///< Iterations, by repeat.
   Type moments;
   bool isSparse = false; ///< Some table has no gradient.
 };
@@ -65,6 +66,20 @@ void Optimizer::collectParamTypes(func::FuncOp function) {
   function.walk([&](ParamOp param) {
     paramTypes.try_emplace(getParameterPath(param), param.getType());
   });
+  function.walk([&](RepeatOp repeat) {
+    if (std::optional<SymExpr> first = repeat.getFirst())
+      firsts.try_emplace(getScopePath(repeat) + repeat.getRepeatName().str(),
+                         *first);
+  });
+}
+
+/// The path of the repeat that is entered next. Steps have the numbers of the
+/// iterations that read their parameters.
+static StringRef getRepeatPath(const GradientOf &gradient) {
+  size_t inside = 0;
+  for (StringRef name : gradient.path.drop_front())
+    inside += name.size() + 1;
+  return StringRef(gradient.parameter).drop_back(inside);
 }
 
 /// The matrix that a parameter is in a product: what it sums over are rows, and
@@ -200,6 +215,8 @@ void Optimizer::buildSteps(OpBuilder &builder, ArrayRef<GradientOf> gradients) {
     auto repeat =
         RepeatOp::create(builder, stacks[0].getLoc(), name, count,
                          /*reverse=*/false, ValueRange(), stacks, TypeRange());
+    if (SymExpr first = firsts.lookup(getRepeatPath(members.front())))
+      repeat.setFirstAttr(first);
     setPhase(repeat, Phase::Optimizer);
     SmallVector<GradientOf> inner;
     for (auto [member, slice] : llvm::zip_equal(members, repeat.getSliceArgs()))
@@ -274,6 +291,7 @@ void Optimizer::runOnOperation() {
   }
   paramTypes.clear(); // The pass may have run on another function.
   matrices.clear();
+  firsts.clear();
   isSparse = false;
   collectParamTypes(function);
   if (kind == OptimizerKind::Muon)
