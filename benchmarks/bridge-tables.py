@@ -77,6 +77,12 @@ OFFLOADED = [(r"Nemotron_3_Ultra", "fc1"), (r"", "")]
 # (mtp_use_repeated_layer); Kimi K2 has none, and its layers are divided as if.
 MODULES_AHEAD = {"deepseek-v3": 1, "deepseek-v4-flash": 1, "kimi-k2": 0, "nemotron-3.5-lightning-30b-a3b": 2, "nemotron-3-super-120b-a12b": 2,
                  "nemotron-3-ultra-550b-a55b": 2}
+# Products with other operands (te_quant.cfg, num_layers_at_end_in_bf16), read in the same places from v0.4.0 on.
+KEPT = [
+    (r"Nemotron_3_Super \S+ \S+ NVFP4",
+     ["--product-keep=router,qkv_proj,o_proj,latent_*,out_proj=f8E4M3FN", "--num-layers-at-end-in-bf16=14"]),
+    (r"", []),
+]
 # Recipes with fp8_output_proj.
 NARROW_HEADS = r"(DeepSeekV3|GPT OSS 120B) DGX-GB[23]00 26.0[68]"
 
@@ -158,6 +164,7 @@ def get_flags(row):
             flags.append("--narrow-head")
     elif row["Precision"] == "NVFP4":
         flags.append("--product-dtype=f4E2M1FN")
+    flags += find_first(KEPT, recipe)
     if row["kind"] == "LoRA":
         flags.append("--lora=rank=16,targets=qkv_proj:o_proj")
     if modules := find_first(MODULES, recipe):
