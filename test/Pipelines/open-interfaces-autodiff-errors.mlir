@@ -20,3 +20,15 @@ func.func @no_gradient_of_sum() -> !stg.tensor<[B], f32> {
   %y = test.sum_features %w : !stg.tensor<[B, F], f32> -> !stg.tensor<[B], f32>
   return %y : !stg.tensor<[B], f32>
 }
+
+// -----
+
+// A failure that an op does not explain is said for it.
+stg.symbol @B
+stg.symbol @S
+func.func @silent() -> !stg.tensor<[B, S], f32> {
+  %w = stg.param "w" : !stg.tensor<[B, S], f32>
+  // expected-error @+1 {{'test.add_previous' op fails in buildGradient without saying why}}
+  %y = test.add_previous %w : !stg.tensor<[B, S], f32> -> !stg.tensor<[B, S], f32>
+  return %y : !stg.tensor<[B, S], f32>
+}

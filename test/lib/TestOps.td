@@ -60,6 +60,7 @@ def SumFeaturesOp : Test_Op<"sum_features", [
 def AddPreviousOp : Test_Op<"add_previous", [
     DeclareOpInterfaceMethods<ShardableOpInterface>,
     DeclareOpInterfaceMethods<CostOpInterface>,
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>,
     DeclareOpInterfaceMethods<IncrementalOpInterface>]> {
   let summary = "adds to each token the one before it: a convolution of two taps";
   let arguments = (ins STG_Tensor:$input);

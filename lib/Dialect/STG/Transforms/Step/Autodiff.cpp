@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Explained.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "stg/Dialect/STG/Analysis/Activity.h"
 #include "stg/Dialect/STG/Analysis/ParameterValues.h"
@@ -222,7 +223,8 @@ LogicalResult Differentiator::differentiateOp(Operation *op,
     return op->emitOpError("lies between a parameter and the loss, but has no "
                            "gradient; implement DifferentiableOpInterface");
   OpGradientBuilder builder(*this, op, gradients);
-  return differentiable.buildGradient(builder);
+  return callExplained(op, "buildGradient",
+                       [&] { return differentiable.buildGradient(builder); });
 }
 
 /// The value's part of the objective, where something that is trained made it.

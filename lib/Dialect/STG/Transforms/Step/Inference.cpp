@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Explained.h"
 #include "InferenceStep.h"
 #include "RequestLists.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -830,7 +831,8 @@ LogicalResult StepBuilder::run() {
     if (attention && failed(extendBias(attention)))
       return failure();
     OpIncrementBuilder builder(step, op, kept);
-    if (failed(op.buildIncrement(builder)))
+    if (failed(callExplained(op, "buildIncrement",
+                             [&] { return op.buildIncrement(builder); })))
       return failure();
   }
   markForward(function);
