@@ -513,14 +513,13 @@ OpCost CompressOp::getCost() {
   SymTensorType result = getType();
   SymExpr rows = getPooledTokens(getSize(), getOverlapping(), getRequestsAttr(),
                                  tokens, past);
-  SymTensorType read = result.withDims(
-      {result.getDim(0), DimAttr::get(rows), result.getDims().back()});
-  SymExpr bytes = read.withElementType(getValue().getType().getElementType())
-                      .getNumBytes() +
-                  read.withElementType(getScore().getType().getElementType())
-                      .getNumBytes() +
+  // There may be none, which is no dimension of a type.
+  ExtentRange extents = result.getShape();
+  SymExpr read = extents.front() * rows * extents.back();
+  SymExpr bytes = read * (getValue().getType().getElementBytes() +
+                          getScore().getType().getElementBytes()) +
                   getBias().getType().getNumBytes() + result.getNumBytes();
-  return {read.getNumElements() * 8, bytes, false};
+  return {read * 8, bytes, false};
 }
 
 OpCost CompressGradOp::getCost() {

@@ -42,7 +42,7 @@ static SymExpr evaluateFor(SymExpr expr, StringAttr index, int64_t number) {
 /// What is kept of values, by what it is for and how far it is seen: a window
 /// or a chunk.
 using KeptValues =
-    DenseMap<std::tuple<Value, StringRef, SymExpr, SymExpr>, Value>;
+    DenseMap<std::tuple<Value, StringAttr, SymExpr, SymExpr>, Value>;
 
 /// The increment builder of one op.
 class OpIncrementBuilder : public IncrementBuilder {
@@ -117,7 +117,8 @@ private:
 /// What several ops read is kept once, where it is made: layers that read the
 /// keys of another one have no cache of their own.
 Value OpIncrementBuilder::keep(Value value, StringRef suffix, TokenSpan span) {
-  Value &cache = kept[{value, suffix, span.window, span.chunk}];
+  Value &cache = kept[{value, StringAttr::get(op->getContext(), suffix),
+                       span.window, span.chunk}];
   if (!cache) {
     OpBuilder builder(value.getParentBlock()->findAncestorOpInBlock(*op));
     cache = keepTokens(builder, step, op->getLoc(), value,
