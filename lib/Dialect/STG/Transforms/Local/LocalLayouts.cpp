@@ -289,12 +289,16 @@ static SmallVector<unsigned, 2> findWholeFactors(Operation *op,
                                                  const ShardingRule &rule) {
   SmallVector<unsigned, 2> found;
   for (auto [type, tensor] :
-       llvm::zip_equal(op->getResultTypes(), rule.results))
-    for (auto [dim, factors] :
-         llvm::zip_equal(cast<SymTensorType>(type).getDims(), tensor))
+       llvm::zip_equal(op->getResultTypes(), rule.results)) {
+    ArrayRef<DimAttr> dims = cast<SymTensorType>(type).getDims();
+    // A flat shard, such as that of a direction, has one for all of them.
+    if (dims.size() != tensor.size())
+      continue;
+    for (auto [dim, factors] : llvm::zip_equal(dims, tensor))
       if (StringAttr symbol = dim.getExtent().getAsSymbol();
           symbol && dim.hasName(symbol) && factors.size() == 1)
         found.push_back(factors.front());
+  }
   return found;
 }
 
