@@ -271,8 +271,10 @@ void ProgramRunner::enterIteration(const TraceProgram::Repeat &repeat,
   int64_t index = repeat.getIndex(turn);
   if (!indices.empty())
     indices[program.getIndex(repeat)] = index;
+  // Of what nothing has made yet nothing is read.
   for (const TraceProgram::Stack &slice : repeat.slices)
-    slots[slice.inner] = slots[slice.outer] + index * slice.count;
+    slots[slice.inner] =
+        slots[slice.outer] ? slots[slice.outer] + index * slice.count : nullptr;
 }
 
 /// The turn that the last frame is in, which is that of a repeat.
