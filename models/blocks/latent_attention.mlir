@@ -27,8 +27,16 @@ stg.symbol @KT "keys that a query sees at most"
 !selection = !stg.tensor<[B, S, _ = KT], i32>
 
 stg.block @latent_of_queries(%x: !stream) -> !query_latent {
+  stg.option @latent_bias : bool = false "biases of what makes latents, and of the output"
   %wa = stg.param "q_a_proj" : !stg.tensor<[D, QL], bf16>
-  %a = stg.einsum "bsd,dr->bsr" %x, %wa : !stream, !stg.tensor<[D, QL], bf16>
+  %p = stg.einsum "bsd,dr->bsr" %x, %wa : !stream, !stg.tensor<[D, QL], bf16>
+  %a = stg.if @latent_bias -> !query_latent {
+    %b = stg.param "q_a_bias" : !stg.tensor<[QL], bf16>
+    %y = stg.bias_add %p, %b : !query_latent, !stg.tensor<[QL], bf16>
+    stg.yield %y : !query_latent
+  } else {
+    stg.yield %p : !query_latent
+  }
   %wn = stg.param "q_a_norm" : !stg.tensor<[QL], bf16>
   %n, %rstd = stg.rms_norm %a, %wn : !query_latent, !stg.tensor<[QL], bf16>
   stg.return %n : !query_latent
@@ -87,8 +95,16 @@ stg.block @latent_queries(%x: !stream) -> !queries {
 stg.block @latent_keys(%x: !stream) -> (!queries, !values) {
   stg.option @latent_scaled : bool = false "queries and the latent of keys times constants"
   stg.option @rotary : bool = true "rotary positions"
+  stg.option @latent_bias : bool = false "biases of what makes latents, and of the output"
   %wa = stg.param "kv_a_proj" : !stg.tensor<[D, KL + ER], bf16>
-  %a = stg.einsum "bsd,dr->bsr" %x, %wa : !stream, !stg.tensor<[D, KL + ER], bf16>
+  %u = stg.einsum "bsd,dr->bsr" %x, %wa : !stream, !stg.tensor<[D, KL + ER], bf16>
+  %a = stg.if @latent_bias -> !stg.tensor<[B, S, KL + ER], bf16> {
+    %b = stg.param "kv_a_bias" : !stg.tensor<[KL + ER], bf16>
+    %y = stg.bias_add %u, %b : !stg.tensor<[B, S, KL + ER], bf16>, !stg.tensor<[KL + ER], bf16>
+    stg.yield %y : !stg.tensor<[B, S, KL + ER], bf16>
+  } else {
+    stg.yield %u : !stg.tensor<[B, S, KL + ER], bf16>
+  }
   %c, %p = stg.split dim 2 %a : !stg.tensor<[B, S, KL + ER], bf16> -> !latent, !rotary
   %wn = stg.param "kv_a_norm" : !stg.tensor<[KL], bf16>
   %normed, %rstd = stg.rms_norm %c, %wn : !latent, !stg.tensor<[KL], bf16>
@@ -133,6 +149,7 @@ stg.block @latent_selection(%x: !stream, %n: !query_latent) -> !selection {
 
 stg.block @latent_attention(%x: !stream) -> !stream {
   stg.option @selects_keys : bool = false "each query sees KT keys at most, which are selected"
+  stg.option @latent_bias : bool = false "biases of what makes latents, and of the output"
   %a = stg.if @selects_keys -> !values {
     %n = stg.call @latent_of_queries(%x) : (!stream) -> !query_latent
     %p = stg.call @expand_queries(%n) : (!query_latent) -> !queries
@@ -148,7 +165,14 @@ stg.block @latent_attention(%x: !stream) -> !stream {
     stg.yield %y : !values
   }
   %wo = stg.param "o_proj" : !stg.tensor<[H, EV, D], bf16>
-  %o = stg.einsum "bshe,hed->bsd" %a, %wo : !values, !stg.tensor<[H, EV, D], bf16>
+  %p = stg.einsum "bshe,hed->bsd" %a, %wo : !values, !stg.tensor<[H, EV, D], bf16>
+  %o = stg.if @latent_bias -> !stream {
+    %b = stg.param "o_bias" : !stg.tensor<[D], bf16>
+    %y = stg.bias_add %p, %b : !stream, !stg.tensor<[D], bf16>
+    stg.yield %y : !stream
+  } else {
+    stg.yield %p : !stream
+  }
   stg.return %o : !stream
 }
 

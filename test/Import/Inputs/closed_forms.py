@@ -193,7 +193,8 @@ def latent_attention(c):
                                         ("v_head_dim", 128)))
     rank, query = c.get("kv_lora_rank", 512), c.get("q_lora_rank")
     queries = D * query + query + query * H * (n + r) if query else D * H * (n + r)
-    return queries + D * (rank + r) + rank + rank * H * (n + v) + H * v * D
+    biases = (query or 0) + rank + r + D if c.get("attention_bias", False) else 0
+    return queries + D * (rank + r) + rank + rank * H * (n + v) + H * v * D + biases
 
 
 def sigmoid_mixture(c, attention, correction=True):
@@ -227,21 +228,26 @@ def deepseek_v3(c):
 def kimi_linear(c):
     """Attention without queries' latent in few layers; in the others heads of one size, with two gates
     that are projected through as many channels, and a bias of each channel."""
+    c = {"hidden_size": 2304, "intermediate_size": 9216, "num_hidden_layers": 27, "num_attention_heads": 32, "vocab_size": 163840} | c
     D, L, V = (c[k] for k in ("hidden_size", "num_hidden_layers", "vocab_size"))
-    kinds, X = c["linear_attn_config"], c.get("num_experts")
-    H, E, taps = (kinds[k] for k in ("num_heads", "head_dim", "short_conv_kernel_size"))
+    given = c.get("linear_attn_config") or {}
+    X = first(c, "num_experts", "num_local_experts", default=256 if "num_experts" not in c else None)
+    H, E = given.get("num_heads", c.get("linear_num_heads", 32)), given.get("head_dim", c.get("linear_head_dim", 128))
+    taps = given.get("short_conv_kernel_size", c.get("linear_conv_kernel_dim", 4))
     delta = 3 * (D * H * E + H * E * taps) + 2 * (D * E + E * H * E) + H * E + H + D * H + E + H * E * D
     latent = latent_attention(c)
-    width, shared = c.get("moe_intermediate_size"), c.get("num_shared_experts", 0)
+    kinds = c.get("layer_types") or [i + 1 not in given["kda_layers"] if "kda_layers" in given else i % 4 == 3 for i in range(L)]
+    networks = c.get("mlp_layer_types") or [i < c.get("first_k_dense_replace", 1) or i % c.get("moe_layer_freq", 1) for i in range(L)]
+    width, shared = c.get("moe_intermediate_size", 1024), first(c, "num_shared_experts", "n_shared_experts", default=1)
     total = active = D + V * D * (1 if c.get("tie_word_embeddings", False) else 2)
-    for layer in range(L):
-        common = 2 * D + (delta if layer + 1 in kinds["kda_layers"] else latent)
-        if not X or layer < c.get("first_k_dense_replace", 0) or layer % c.get("moe_layer_freq", 1):
-            common += gated(D, c["intermediate_size"])
+    for kind, network in zip(kinds, networks):
+        common = 2 * D + (latent if kind in (True, "full_attention") else delta)
+        if not X or network not in (False, 0, "sparse"):
+            common += gated(D, first(c, "dense_ffn_hidden", "intermediate_size"))
         else:
             common += D * X + X + gated(D, shared * width)
             total += X * gated(D, width)
-            active += first(c, "num_experts_per_token", "num_experts_per_tok") * gated(D, width)
+            active += first(c, "num_experts_per_token", "num_experts_per_tok", default=8) * gated(D, width)
         total, active = total + common, active + common
     return total, active, V * D
 
@@ -526,6 +532,12 @@ def mamba2(c):
     return dense(L * layer + D + tables * V * D, V * D)
 
 
+def has_attention(c, layer, otherwise):
+    """What the list of layers says, which has two names, as its kinds have."""
+    kinds = first(c, "layer_types", "layers_block_type")
+    return kinds[layer] in ("attention", "full_attention") if kinds else otherwise
+
+
 def jamba(c):
     """Attention every so many layers, experts every so many; the rest is Mamba and dense."""
     D, L, H, V, F = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_attention_heads",
@@ -535,7 +547,7 @@ def jamba(c):
     R = math.ceil(D / 16) if R == "auto" else R
     total = active = D + V * D * (1 if c.get("tie_word_embeddings", False) else 2)
     for layer in range(L):
-        if layer % c.get("attn_layer_period", 8) == c.get("attn_layer_offset", 4):
+        if has_attention(c, layer, layer % c.get("attn_layer_period", 8) == c.get("attn_layer_offset", 4)):
             common = grouped_attention(D, H, K, D // H) + D
         else:
             common = mamba1_mixer(D, c.get("mamba_expand", 2) * D, c.get("mamba_d_state", 16), R,
@@ -567,7 +579,7 @@ def bamba(c):
                                  "vocab_size"))
     attention = grouped_attention(D, H, first(c, "num_key_value_heads", default=8), D // H) + D
     chosen = c.get("attn_layer_indices") or []
-    layers = sum(attention if layer in chosen else hybrid_mixer(c) for layer in range(L))
+    layers = sum(attention if has_attention(c, layer, layer in chosen) else hybrid_mixer(c) for layer in range(L))
     tables = 1 if c.get("tie_word_embeddings", False) else 2
     return dense(layers + L * (D + gated(D, c["intermediate_size"])) + D + tables * V * D, V * D)
 
@@ -615,6 +627,11 @@ def nemotron_h(c):
             skipped = (X - A) * plain(space, M, mlp)
         total, active = total + layer, active + layer - skipped
     return total, active, V * D
+
+
+def glm_text(c):
+    """Of GLM-4 with images, and of GLM-OCR; heads are as large as the width says."""
+    return glm({"head_dim": c["hidden_size"] // c["num_attention_heads"]} | c)
 
 
 def smollm3(c):
@@ -665,11 +682,11 @@ def falcon_h1(c):
 
 
 def glm(c):
-    bias = c.get("attention_bias", c["model_type"] == "glm")
+    bias = c.get("attention_bias", c["model_type"] in ("glm", "glm4v_text"))
     total, _, table = rms_decoder(c, first(c, "num_key_value_heads", default=2),
                                   first(c, "head_dim", default=128),
                                   c.get("tie_word_embeddings", False), qkv_bias=bias)
-    more = 2 * c["hidden_size"] if c["model_type"] == "glm4" else 0
+    more = 2 * c["hidden_size"] if c["model_type"] != "glm" else 0
     return dense(total + c["num_hidden_layers"] * more, table)
 
 
@@ -1589,7 +1606,7 @@ FAMILIES = {
     "hunyuan_v1_dense": hunyuan_v1_dense, "internlm3": internlm3, "lfm2": lfm2, "lfm2_moe": lfm2,
     "minicpm": minicpm, "minicpm3": minicpm3, "minimax_m2": minimax_m2, "nemotron": nemotron,
     "olmo": olmo, "phimoe": phimoe, "seed_oss": seed_oss, "smollm3": smollm3,
-    "falcon_h1": falcon_h1, "glm": glm, "glm4": glm,
+    "falcon_h1": falcon_h1, "glm": glm, "glm4": glm, "glm4v_text": glm_text, "glm_ocr_text": glm_text, "qwen2_5_vl_text": qwen2, "qwen2_vl_text": qwen2, "qwen3_vl_text": qwen3,
     "zamba2": zamba2, "bamba": bamba, "falcon_mamba": mamba, "granitemoehybrid": granitemoehybrid, "jamba": jamba,
     "mamba": mamba, "mamba2": mamba2, "nemotron_h": nemotron_h, "qwen3_next": qwen3_next,
     "bloom": bloom, "cohere": cohere, "cohere2": cohere, "granite": granite,

@@ -192,7 +192,7 @@ def draw_deepseek_v2(draw):
     sizes = draw_deepseek(draw)
     sizes.update(first_k_dense_replace=draw.randint(0, 2), q_lora_rank=draw.choice([None, 12]),
                  n_shared_experts=draw.choice([1, 2]), kv_lora_rank=20, qk_nope_head_dim=12, qk_rope_head_dim=4, v_head_dim=10,
-                 n_group=1, topk_group=1)
+                 n_group=1, topk_group=1, attention_bias=draw.random() < 0.3)
     return sizes
 
 
@@ -230,15 +230,25 @@ def draw_kimi_linear(draw):
     sizes["num_shared_experts"] = sizes.pop("n_shared_experts") or 0
     layers = range(1, sizes["num_hidden_layers"] + 1)
     linear = [layer for layer in layers if draw.random() < 0.6]
-    return sizes | {"kv_lora_rank": 16, "q_lora_rank": draw.choice([None, 12]), "qk_nope_head_dim": 8, "qk_rope_head_dim": 4,
-                    "v_head_dim": 10, "mla_use_nope": True, "num_experts": draw.choice([None, sizes["num_experts"]]),
+    heads, size, taps = draw.choice([2, 3]), draw.choice([6, 16]), draw.choice([2, 4])
+    sizes |= {"kv_lora_rank": 16, "q_lora_rank": draw.choice([None, 12]), "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 10, "mla_use_nope": True}
+    if draw.random() < 0.5:
+        # As the library's class writes it.
+        for other, name in (("num_local_experts", "num_experts"), ("num_experts_per_tok", "num_experts_per_token"), ("n_shared_experts", "num_shared_experts")):
+            sizes[other] = sizes.pop(name)
+        for key in ("first_k_dense_replace", "moe_layer_freq"):
+            sizes.pop(key, None)
+        return sizes | {"layer_types": draw.choice([None, ["linear_attention" if layer in linear else "full_attention" for layer in layers]]),
+                        "mlp_layer_types": draw.choice([None, [draw.choice(["dense", "sparse"]) for _ in layers]]), "dense_ffn_hidden": draw.choice([None, 20]),
+                        "linear_num_heads": heads, "linear_head_dim": size, "linear_conv_kernel_dim": taps}
+    return sizes | {"num_experts": draw.choice([None, sizes["num_experts"]]),
                     "linear_attn_config": {"kda_layers": linear, "full_attn_layers": sorted(set(layers) - set(linear)),
-                                           "num_heads": draw.choice([2, 3]), "head_dim": draw.choice([6, 16]),
-                                           "short_conv_kernel_size": draw.choice([2, 4])}}
+                                           "num_heads": heads, "head_dim": size, "short_conv_kernel_size": taps}}
 
 
 def draw_mistral4(draw):
     sizes = draw_deepseek_v2(draw)
+    del sizes["attention_bias"]
     del sizes["moe_layer_freq"]
     return sizes | {"n_group": 2, "topk_group": draw.choice([1, 2]), "n_shared_experts": draw.choice([1, 2]),
                     "q_lora_rank": draw.choice([None, 12])}
@@ -279,6 +289,7 @@ def draw_cohere2_moe(draw):
 
 def draw_axk1(draw):
     sizes = draw_deepseek_v3(draw)
+    del sizes["attention_bias"]
     del sizes["moe_layer_freq"]
     return sizes
 
@@ -301,11 +312,13 @@ def draw_granitemoe_swa(draw):
 def draw_youtu(draw):
     sizes = draw_qwen2(draw)
     del sizes["num_key_value_heads"]
-    return sizes | {"q_lora_rank": draw.choice([None, 12]), "kv_lora_rank": 20, "qk_nope_head_dim": 12, "qk_rope_head_dim": 4, "v_head_dim": 10}
+    return sizes | {"q_lora_rank": draw.choice([None, 12]), "kv_lora_rank": 20, "qk_nope_head_dim": 12, "qk_rope_head_dim": 4, "v_head_dim": 10,
+                    "attention_bias": draw.random() < 0.5}
 
 
 def draw_axk2(draw):
     sizes = draw_deepseek_v32(draw)
+    del sizes["attention_bias"]
     for key in ("moe_layer_freq", "num_nextn_predict_layers"):
         del sizes[key]
     kinds = [draw.choice(["dense", "sparse"]) for _ in range(sizes["num_hidden_layers"])]
@@ -461,10 +474,16 @@ def draw_mamba2(draw):
             "use_conv_bias": draw.random() < 0.5, "conv_kernel": draw.choice([3, 4])}
 
 
+def scan_layers(draw, layers):
+    """A list of the kinds of layers, by either name, or none."""
+    kinds = [draw.choice(["mamba", "linear_attention", "attention", "full_attention"]) for _ in range(layers)]
+    return draw.choice([{}, {}, {"layer_types": kinds}, {"layers_block_type": kinds}])
+
+
 def draw_jamba(draw):
-    attention, expert = draw.randint(1, 4), draw.randint(1, 3)
-    return draw_sizes(draw) | {
-        "num_hidden_layers": draw.randint(1, 12), "attn_layer_period": attention,
+    attention, expert, layers = draw.randint(1, 4), draw.randint(1, 3), draw.randint(1, 12)
+    return draw_sizes(draw) | scan_layers(draw, layers) | {
+        "num_hidden_layers": layers, "attn_layer_period": attention,
         "attn_layer_offset": draw.randint(0, attention - 1), "expert_layer_period": expert,
         "expert_layer_offset": draw.randint(0, expert - 1), "num_experts": draw.choice([1, 4]),
         "num_experts_per_tok": 1, "mamba_dt_rank": draw.choice([None, "auto", 3]),
@@ -482,7 +501,7 @@ def draw_bamba(draw):
     hybrid = draw_hybrid(draw)
     layers = hybrid["num_hidden_layers"]
     chosen = sorted(draw.sample(range(layers), draw.randint(0, layers)))
-    return hybrid | {"attn_layer_indices": draw.choice([None, chosen])}
+    return hybrid | scan_layers(draw, layers) | {"attn_layer_indices": draw.choice([None, chosen])}
 
 
 def draw_granitemoehybrid(draw):
@@ -524,6 +543,26 @@ def draw_glm(draw):
 
 def draw_glm4(draw):
     return draw_glm(draw)
+
+
+def draw_glm4v_text(draw):
+    return draw_qwen2(draw) | draw.choice([{}, {"head_dim": 12}])
+
+
+def draw_glm_ocr_text(draw):
+    return draw_glm4v_text(draw) | {"num_nextn_predict_layers": draw.choice([0, 1])}
+
+
+def draw_qwen2_5_vl_text(draw):
+    return draw_qwen2(draw)
+
+
+def draw_qwen2_vl_text(draw):
+    return draw_qwen2(draw)
+
+
+def draw_qwen3_vl_text(draw):
+    return draw_qwen3(draw)
 
 
 def draw_smollm3(draw):
@@ -746,6 +785,7 @@ def draw_sarvam_moe(draw):
 
 def draw_sarvam_mla(draw):
     sizes = draw_deepseek_v2(draw)
+    del sizes["attention_bias"]
     del sizes["moe_layer_freq"]
     return sizes | {"n_group": 2, "topk_group": draw.choice([1, 2]), "num_experts": sizes.pop("n_routed_experts"), "num_shared_experts": sizes.pop("n_shared_experts")}
 

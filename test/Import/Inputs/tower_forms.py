@@ -745,6 +745,12 @@ def clip_text(c):
     return total + (D * c.get("projection_dim", 512) if kind_of(c) == "ModelWithProjection" else 0)
 
 
+def siglip_text(c):
+    D = c.get("hidden_size", 768)
+    total = (c.get("vocab_size", 32000) + c.get("max_position_embeddings", 64)) * D + layers_of(c) + norm(D)
+    return total + linear(D, c.get("projection_size") or D)
+
+
 def clip_vision(c):
     """No bias of patches, and norms of all tokens before the layers, of one behind them."""
     D = c.get("hidden_size", 768)
@@ -775,8 +781,7 @@ def siglip(c):
     D, tower = t.get("hidden_size", 768), siglip_vision(v) if c["model_type"] == "siglip" else siglip2_vision(v)
     if kind_of(c) == "ForImageClassification":
         return tower + linear(v.get("hidden_size", 768), classes(c))
-    total = (t.get("vocab_size", 32000) + t.get("max_position_embeddings", 64)) * D + layers_of(t) + norm(D)
-    return total + linear(D, t.get("projection_size") or D) + tower + 2
+    return siglip_text(t) + tower + 2
 
 
 def spectrogram_transformer(c):
@@ -3118,7 +3123,7 @@ FAMILIES = {
     "convnext": convnext, "convnextv2": convnext, "data2vec-audio": wav2vec2, "hubert": wav2vec2, "unispeech": wav2vec2, "unispeech-sat": wav2vec2, "wav2vec2": wav2vec2,
     "ijepa": ijepa,
     "siglip": siglip, "siglip2": siglip, "siglip2_vision_model": siglip2_vision,
-    "pixtral": pixtral, "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
+    "pixtral": pixtral, "siglip_text_model": siglip_text, "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
     "muse_glimmer": muse_glimmer,
     "gemma4_unified": gemma4_unified, "minimax_m3_vl": minimax_m3_vl, "step3p7": step3p7, "glm5_next": glm5_next,
@@ -3135,7 +3140,7 @@ FAMILIES = {
     "qwen3_5": qwen3_5, "qwen3_5_moe": qwen3_5, "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,
     # Diffusion.
     "DiTTransformer2DModel": dit, "FluxTransformer2DModel": flux, "PixArtTransformer2DModel": pixart,
-    "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan,
+    "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan, "ChronoEditTransformer3DModel": wan,
     "HunyuanVideo15Transformer3DModel": hunyuan_video15,
     "ChromaTransformer2DModel": chroma,
     "PriorTransformer": image_prior,

@@ -547,6 +547,10 @@ def draw_clip_vision_model(draw):
         "projection_dim": draw.choice([8, 20])}
 
 
+def draw_siglip_text_model(draw):
+    return draw_encoder(draw) | draw.choice([{}, {"projection_size": None}, {"projection_size": 20}])
+
+
 def draw_siglip_vision_model(draw):
     return draw_tower(draw) | {"vision_use_head": draw.random() < 0.5}
 
@@ -1284,6 +1288,10 @@ def draw_wan_image(draw):
     width = sizes["num_attention_heads"] * sizes["attention_head_dim"]
     image = {"image_dim": 12, "added_kv_proj_dim": width, "pos_embed_seq_len": draw.choice([None, 6])}
     return sizes | (image if draw.random() < 0.5 else {})
+
+
+def draw_chronoedit(draw):
+    return draw_wan_image(draw) | draw.choice([{}, {"rope_temporal_skip_len": 8}])
 
 
 def draw_wan_vace(draw):
@@ -2153,7 +2161,7 @@ DRAWS = {
     "data2vec-audio": draw_data2vec_audio, "hubert": draw_hubert, "unispeech": lambda draw: draw_wav2vec2(draw, "UniSpeech"),
     "unispeech-sat": lambda draw: draw_wav2vec2(draw, "UniSpeechSat"), "wav2vec2": lambda draw: draw_codebook(draw, draw_wav2vec2(draw), "Wav2Vec2"),
     "siglip": lambda draw: draw_classes(draw, draw_siglip(draw), "Siglip"), "siglip2": lambda draw: draw_classes(draw, draw_siglip2(draw), "Siglip2"), "siglip2_vision_model": draw_siglip2_vision_model,
-    "pixtral": draw_pixtral, "siglip_vision_model": draw_siglip_vision_model, "videomae": draw_videomae, "vilt": draw_vilt, "vit": draw_vit, "vit_mae": draw_vit_mae, "vit_msn": draw_vit_msn,
+    "pixtral": draw_pixtral, "siglip_text_model": draw_siglip_text_model, "siglip_vision_model": draw_siglip_vision_model, "videomae": draw_videomae, "vilt": draw_vilt, "vit": draw_vit, "vit_mae": draw_vit_mae, "vit_msn": draw_vit_msn,
     "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
     "muse_glimmer": draw_muse_glimmer,
@@ -2177,7 +2185,7 @@ DRAWS = {
     "DiTTransformer2DModel": draw_dit, "FluxTransformer2DModel": draw_flux, "PixArtTransformer2DModel": draw_pixart,
     "UNet2DConditionModel": draw_unet, "AutoencoderKL": draw_autoencoder_kl,
     "QwenImageTransformer2DModel": draw_qwen_image, "SD3Transformer2DModel": draw_sd3,
-    "WanTransformer3DModel": draw_wan_image,
+    "WanTransformer3DModel": draw_wan_image, "ChronoEditTransformer3DModel": draw_chronoedit,
     "HunyuanVideo15Transformer3DModel": draw_hunyuan_video15,
     "ChromaTransformer2DModel": draw_chroma,
     "PriorTransformer": draw_image_prior,
