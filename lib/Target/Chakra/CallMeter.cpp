@@ -572,9 +572,25 @@ void CallMeter::moveValues(const TraceProgram::Call &call,
   }
 }
 
+/// True where a call stacks a state, such as an input of the program that the
+/// first layer reads, before what it makes. A value has no place for a state,
+/// so that the last readers of what comes behind it would be those of others.
+bool CallMeter::stacksStates(const TraceProgram::Call &call,
+                             const BodySummary &summary) {
+  auto isState = [&](Part part) {
+    if (!part.isArgument)
+      return false;
+    TraceProgram::Alias arg = call.args[part.number];
+    return program.slotCounts[arg.to] > 0 && getValue(arg.from).empty();
+  };
+  return llvm::any_of(summary.results, [&](const Result &result) {
+    return result.size() > 1 && llvm::any_of(result, isState);
+  });
+}
+
 bool CallMeter::enterCall(const TraceProgram::Call &call, uint32_t step) {
   const BodySummary *summary = summarize(call);
-  if (!summary)
+  if (!summary || stacksStates(call, *summary))
     return false;
   for (auto [arg, readers] : llvm::zip_equal(call.args, summary->lastReaders))
     if (!readers.empty() && !touch(arg.from, step))

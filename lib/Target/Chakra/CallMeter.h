@@ -154,6 +154,8 @@ private:
     return values[lane == trace::kNone ? slot : lane + turnKind];
   }
   bool readsOnlyStates() const;
+  bool stacksStates(const trace::TraceProgram::Call &call,
+                    const BodySummary &summary);
   bool enterCall(const trace::TraceProgram::Call &call, uint32_t step);
   void enterNode(uint32_t node, uint32_t step);
   static void sortByNode(std::vector<Event> &events, uint32_t numNodes);
