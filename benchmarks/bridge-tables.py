@@ -173,7 +173,7 @@ def get_flags(row):
         flags += ["--offload=activations", f"--offload-saved={names}"]
     if ep > 1 and int(row["GBS"]) > dp * int(row["MBS"]):
         overlapped = "true" if re.match(OVERLAPPED, recipe) else "false"
-        flags.append(f"--overlap-moe-expert-parallel-comm={overlapped}")
+        flags += [f"--overlap-moe-expert-parallel-comm={overlapped}", f"--delay-wgrad-compute={overlapped}"]
     preset = "megatron" if ep == 1 else find_first(RECIPES, recipe)
     return flags + [f"--preset={preset}"]
 

@@ -18,7 +18,8 @@ STEP = ["--dp=128", "--ep=64", "--pp=16", "--virtual-stages=2", "--batch=15360",
         "--layers-per-stage=" + ",".join(map(str, LAYERS))]
 PUBLISHED = 1e12 / (180e3 * 3600)  # Tokens a second and device.
 ROWS = {"16 bits": [], "8 bits to experts": ["--dispatch-bytes=D+D/32"]}
-ORDERS = {"one after the other": [], "side by side": ["--overlap-moe-expert-parallel-comm"]}
+ORDERS = {"one after the other": [], "side by side": ["--overlap-moe-expert-parallel-comm"],
+          "side by side, weights behind": ["--overlap-moe-expert-parallel-comm", "--delay-wgrad-compute"]}
 SCHEDULES = ["dualpipe-v", "interleaved"]
 
 

@@ -81,13 +81,16 @@ ScheduleRequest stg::getScheduleRequest(const Strategy &strategy) {
 }
 
 /// That a preset has a forward beside a backward is for schedules that can have
-/// that.
+/// that, and what it says of the order of such a backward goes with it.
 static void dropPairs(StrategyInput &strategy) {
   const Strategy &values = strategy.values;
   if (values.overlapMoeExpertParallelComm &&
       !strategy.isGiven(FieldId::overlapMoeExpertParallelComm) &&
       !canHavePairs(values.schedule.text, getScheduleRequest(values)))
     strategy.reset(FieldId::overlapMoeExpertParallelComm);
+  if (!values.overlapMoeExpertParallelComm &&
+      !strategy.isGiven(FieldId::delayWgradCompute))
+    strategy.reset(FieldId::delayWgradCompute);
 }
 
 Expected<PresetPlan> stg::settleStrategy(const Preset &preset,

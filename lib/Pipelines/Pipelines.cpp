@@ -489,6 +489,8 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
                                   strategy.fp8Gather ? 8u : 16u}));
   if (parts > 1)
     pm.addPass(createOverlapBatches({parts, kBatchDim.str()}));
+  if (strategy.delayWgradCompute)
+    pm.addPass(createDelayWeightGradients());
   expectLayouts(pm);
 }
 

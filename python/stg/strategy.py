@@ -65,6 +65,9 @@ class Strategy:
     "reduce")."""
     degrees: Optional[Sequence[str]] = None
     """Degrees and options of the preset that have no flag of their own."""
+    delay_wgrad_compute: Optional[bool] = None
+    """Compute the gradients of experts' parameters beside the exchange that sends back what experts
+    make in backward, which then does not wait for them (default: false)."""
     dispatch_bytes: Optional[str] = None
     """Bytes of a row that is sent to an expert, with scales and header: an expression of symbols of
     the model (default: its elements) (default: "")."""

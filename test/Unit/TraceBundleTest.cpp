@@ -382,9 +382,9 @@ TEST_P(BundleTest, DamageIsFound) {
                              "begin with STGB)");
   EXPECT_EQ(getError("STGB"), "x.stgb: the bundle is cut off");
   std::string newer = bytes;
-  newer[4] = 9;
-  EXPECT_EQ(getError(newer), "x.stgb: is a bundle of version 9; this program "
-                             "reads versions 2 to 8");
+  newer[4] = 10;
+  EXPECT_EQ(getError(newer), "x.stgb: is a bundle of version 10; this program "
+                             "reads versions 2 to 9");
   EXPECT_EQ(getError(bytes + "x"),
             "x.stgb: the bundle should have " + std::to_string(bytes.size()) +
                 " bytes, but has " + std::to_string(bytes.size() + 1));

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GraphBuilder.h"
+#include "stg/Dialect/STG/IR/Delayed.h"
 
 using namespace mlir;
 using namespace stg;
@@ -78,6 +79,8 @@ LogicalResult GraphBuilder::convertCompute(CostOpInterface op,
                                      inputs, cost.operations, cost.bytes, types,
                                      getPhaseName(op), updates);
   comp.setMatrix(cost.isMatrix);
+  if (isDelayed(op))
+    comp.setDelayed();
   comp.setKernelAttr(getKernel(op, cost.isMatrix, static_cast<bool>(fused)));
   // Who reads what has been dequantized reads what is stored.
   if (isa<DequantizeOp>(op)) {

@@ -257,6 +257,7 @@ LogicalResult GraphCompiler::describe(CompOp op, NodeTemplate &node) {
   if (failed(bytes))
     return failure();
   node.isMatrix = op.getMatrix();
+  node.isDelayed = op.isDelayed();
   node.operations = *ops;
   node.bytes = *bytes;
   if (index.value > 0)

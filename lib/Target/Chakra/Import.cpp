@@ -280,7 +280,7 @@ void GraphImporter::importComp(uint64_t position, ValueRange inputs,
                            SymExpr::get(context, node.bytes), types,
                            /*phase=*/"", /*updates=*/ValueRange(), after);
   if (node.durationMicros)
-    op->setAttr("chakra.duration_micros",
+    op->setAttr(ChakraDialect::kDurationAttr,
                 builder.getI64IntegerAttr(node.durationMicros));
   setResults(position, op.getResults());
 }

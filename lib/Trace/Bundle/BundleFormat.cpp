@@ -38,6 +38,9 @@ static constexpr uint32_t kWithLargest = 6;
 static constexpr uint32_t kWithLinks = 7;
 /// Of one with steps of schedules side by side, likewise.
 static constexpr uint32_t kWithPairs = 8;
+/// Of one with such steps and delayed nodes, likewise.
+static constexpr uint32_t kWithDelayed = 9;
+static constexpr uint32_t kNewest = kWithDelayed;
 /// The last one in which programs have no kernels. It is still read.
 static constexpr uint32_t kWithoutKernels = 2;
 /// Magic, version, size and checksum.
@@ -48,6 +51,8 @@ static constexpr size_t kHeaderSize = 24;
 static constexpr uint64_t kConventions = 1;
 /// Kinds of nodes behind the first four of NodeKind.
 static constexpr uint64_t kMatrix = 4, kLoad = 5, kStore = 6;
+/// Those of delayed nodes.
+static constexpr uint64_t kDelayed = 7, kDelayedMatrix = 8;
 
 //===----------------------------------------------------------------------===//
 // Writing
@@ -129,9 +134,11 @@ private:
 } // namespace
 
 /// The number of a kind of node; matrix products are one of their own.
-static uint64_t encodeKind(const NodeTemplate &node) {
+static uint64_t encodeKind(const NodeTemplate &node, uint32_t format) {
   if (node.isTransfer())
     return node.kind == NodeKind::Load ? kLoad : kStore;
+  if (node.isDelayed && format >= kWithDelayed)
+    return node.isMatrix ? kDelayedMatrix : kDelayed;
   return node.isMatrix ? kMatrix : static_cast<uint64_t>(node.kind);
 }
 
@@ -139,7 +146,7 @@ void Encoder::putNode(const NodeTemplate &node,
                       const TraceProgram::NodeWiring &wiring) {
   putName(node.name);
   putName(node.phase);
-  putUint(encodeKind(node));
+  putUint(encodeKind(node, format));
   switch (node.kind) {
   case NodeKind::Comp:
     putUint(node.operations);
@@ -509,15 +516,20 @@ uint32_t TraceBundle::getFormat(ArrayRef<Class> classes) {
     auto hasRepeat = [&](auto isOne) {
       return llvm::any_of(program.repeats, isOne);
     };
+    auto hasNode = [&](auto isOne) {
+      return llvm::any_of(program.nodes, isOne);
+    };
+    if (program.hasPairs() &&
+        hasNode([](const NodeTemplate &node) { return node.isDelayed; }))
+      return kWithDelayed;
     if (program.hasPairs())
-      return kWithPairs;
+      format = kWithPairs;
     if (hasRepeat([](const TraceProgram::Repeat &repeat) {
           return repeat.group != 0;
         }))
-      format = kWithLinks;
-    else if (llvm::any_of(program.nodes, [](const NodeTemplate &node) {
-               return node.mostBytes != 0;
-             }))
+      format = std::max(format, kWithLinks);
+    else if (hasNode(
+                 [](const NodeTemplate &node) { return node.mostBytes != 0; }))
       format = std::max(format, kWithLargest);
     else if (hasRepeat([](const TraceProgram::Repeat &repeat) {
                return repeat.isStep;
@@ -768,11 +780,12 @@ void ProgramDecoder::getNode(TraceProgram &program) {
   NodeTemplate node;
   node.name = getName();
   node.phase = getName();
-  uint64_t kind = in.getUint(kStore);
-  node.isMatrix = kind == kMatrix;
+  uint64_t kind = in.getUint(format >= kWithDelayed ? kDelayedMatrix : kStore);
+  node.isMatrix = kind == kMatrix || kind == kDelayedMatrix;
+  node.isDelayed = kind >= kDelayed;
   if (kind < kMatrix)
     node.kind = static_cast<NodeKind>(kind);
-  else if (kind > kMatrix)
+  else if (kind == kLoad || kind == kStore)
     node.kind = kind == kLoad ? NodeKind::Load : NodeKind::Store;
   getPayload(node);
   TraceProgram::NodeWiring wiring;
@@ -1200,11 +1213,11 @@ static Error checkHeader(StringRef file, StringRef bytes) {
   if (bytes.size() < kHeaderSize)
     return makeError(file, "the bundle is cut off");
   uint32_t version = readVersion(bytes);
-  if (version < kWithoutKernels || version > kWithPairs)
+  if (version < kWithoutKernels || version > kNewest)
     return makeError(file, "is a bundle of version " + Twine(version) +
                                "; this program reads versions " +
                                Twine(kWithoutKernels) + " to " +
-                               Twine(kWithPairs));
+                               Twine(kNewest));
   uint64_t size = support::endian::read64le(bytes.data() + 8);
   if (size != bytes.size())
     return makeError(file, "the bundle should have " + Twine(size) +

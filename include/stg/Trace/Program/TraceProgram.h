@@ -86,6 +86,9 @@ struct NodeTemplate {
   llvm::StringRef phase; ///< Empty if there is none.
   NodeKind kind = NodeKind::Comp;
   bool isMatrix = false; ///< Compute nodes only: a matrix product.
+  /// Compute nodes only: what is side by side with another step does not give
+  /// way before it. In bundles only where there are such steps.
+  bool isDelayed = false;
   CollectiveType collective = CollectiveType::AllReduce; ///< Collectives only.
   AxisMask axes = 0;      ///< Collectives only; never empty.
   int64_t operations = 0; ///< Compute nodes only; exact, may be 0.
@@ -280,16 +283,16 @@ public:
     }
   };
   /// One of two bodies that are executed by turns: behind a collective at which
-  /// they change it goes on until its next kernel.
+  /// they change it goes on until its next kernel that is not delayed.
   class Relay {
   public:
     /// True, once, if the other one goes on before that node. Not to be asked
     /// where the other one has been executed.
     bool givesWay(const NodeTemplate &next) {
-      return next.isComp() && std::exchange(isDue, false);
+      return next.isComp() && !next.isDelayed && std::exchange(isDue, false);
     }
     void note(const Schedule &schedule, const NodeTemplate &node) {
-      isDue &= !node.isComp();
+      isDue &= !node.isComp() || node.isDelayed;
       isDue |= schedule.switchesBehind(node);
     }
 

@@ -28,3 +28,18 @@ void ChakraDialect::initialize() {
       >();
   addInterface<stg::VersionedBytecode>(kBytecodeVersion);
 }
+
+LogicalResult
+ChakraDialect::verifyOperationAttribute(Operation *op,
+                                        NamedAttribute attribute) {
+  auto isThatOfComp = [&](StringRef name, bool hasType) {
+    return attribute.getName() == name && isa<CompOp>(op) && hasType;
+  };
+  if (isThatOfComp(kDelayedAttr, isa<UnitAttr>(attribute.getValue())) ||
+      isThatOfComp(kDurationAttr, isa<IntegerAttr>(attribute.getValue())))
+    return success();
+  return op->emitOpError("has '")
+         << attribute.getName().getValue() << "' " << attribute.getValue()
+         << ", expected a '" << CompOp::getOperationName() << "' with '"
+         << kDelayedAttr << "' or with an integer as '" << kDurationAttr << "'";
+}

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/InliningUtils.h"
 #include "stg/Dialect/STG/IR/Blocks.h"
+#include "stg/Dialect/STG/IR/Delayed.h"
 #include "stg/Dialect/STG/IR/KeptParameters.h"
 #include "stg/Dialect/STG/IR/Mixers.h"
 #include "stg/Dialect/STG/IR/STGOpBase.h"
@@ -184,6 +185,14 @@ static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
                                     << OpTy::getOperationName() << "'";
 }
 
+static LogicalResult verifyDelayed(Operation *op, NamedAttribute attribute) {
+  if (isa<CostOpInterface>(op) && isa<UnitAttr>(attribute.getValue()))
+    return success();
+  return op->emitOpError("has '")
+         << attribute.getName().getValue()
+         << "', expected it without a value, and at an op that computes";
+}
+
 /// A module without layers would predict nothing.
 static LogicalResult verifyModuleLayers(Operation *op,
                                         NamedAttribute attribute) {
@@ -255,10 +264,12 @@ LogicalResult STGDialect::verifyOperationAttribute(Operation *op,
                : verifyKind<func::CallOp, StringAttr>(op, attribute);
   if (attribute.getName() == kKeptAttr)
     return verifyKind<ParamOp, UnitAttr>(op, attribute);
+  if (attribute.getName() == kDelayedAttr)
+    return verifyDelayed(op, attribute);
   return refuseUnknown(op, attribute,
                        {kOriginAttr, kFactorsAttr, kScopeAttr, kOptionsAttr,
                         kTaskAttr, kCoordinatesAttr, kProgramAttr,
-                        kModuleLayersAttr, kKeptAttr});
+                        kModuleLayersAttr, kKeptAttr, kDelayedAttr});
 }
 
 LogicalResult STGDialect::verifyRegionArgAttribute(Operation *op, unsigned,

@@ -56,7 +56,14 @@ def Chakra_Dialect : Dialect {
   let dependentDialects = ["::stg::SymDialect"];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
   let extraClassDeclaration = [{
+    /// A unit attribute of compute nodes.
+    static constexpr ::llvm::StringLiteral kDelayedAttr = "chakra.delayed";
+    /// What a compute node took that was measured, in microseconds.
+    static constexpr ::llvm::StringLiteral kDurationAttr =
+        "chakra.duration_micros";
+
     void registerAttributes();
     void registerTypes();
   }];

@@ -150,6 +150,8 @@ def Chakra_CompOp : Chakra_NamedOp<"comp", [AttrSizedOperandSegments,
     has a further result, after those for new buffers, which is the same buffer
     after the change. `after` adds dependencies on the nodes that made these
     values, whose contents it does not read. `kernel` says what it computes.
+    A call side by side with another one that is to give way at its next compute
+    node executes those with `{chakra.delayed}` before.
 
     ```mlir
     %y = chakra.comp "ffn.fwd"(%x, %w)
@@ -191,6 +193,12 @@ def Chakra_CompOp : Chakra_NamedOp<"comp", [AttrSizedOperandSegments,
     ::mlir::ResultRange getNewResults();
     /// The results that are the `updates` after the change.
     ::mlir::ResultRange getUpdatedResults();
+    /// True if what is side by side does not give way before the node.
+    bool isDelayed() { return (*this)->hasAttr(ChakraDialect::kDelayedAttr); }
+    void setDelayed() {
+      (*this)->setAttr(ChakraDialect::kDelayedAttr,
+                       ::mlir::UnitAttr::get(getContext()));
+    }
   }];
   let hasVerifier = 1;
 }

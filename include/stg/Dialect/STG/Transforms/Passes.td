@@ -1828,6 +1828,34 @@ def MicroBatch : Pass<"stg-micro-batch", "::mlir::ModuleOp"> {
   let dependentDialects = ["::stg::STGDialect"];
 }
 
+def DelayWeightGradients : Pass<"stg-delay-weight-gradients", "::mlir::ModuleOp"> {
+  let summary = "compute gradients of experts' parameters beside an exchange";
+  let description = [{
+    Backward, an all-to-all sends what experts have made back to the devices that have the
+    tokens. Gradients of the experts' parameters are neither sent nor read by another layer.
+    They go behind that all-to-all, with all that only gradients of parameters are made of since
+    the exchange before it, and with their reductions; so the all-to-all begins sooner, and they
+    are computed meanwhile. The ops that compute are marked as delayed: where a forward and a
+    backward are executed by turns, the other one goes on behind them. Megatron-LM calls this
+    `--delay-wgrad-compute`; DualPipe has the same order.
+
+    *Requires* the local level, and *produces* it.
+
+    ```mlir
+    // before
+    %f = stg.einsum "xcd,xfd->xcf" %dy, %down <"down_proj" bwd dx> : !dy, !down
+    %g = stg.einsum "xcf,xcd->xfd" %h, %dy <"down_proj" bwd dw> : !h, !dy
+    %x = stg.einsum "xcf,xdf->xcd" %f, %up <"up_proj" bwd dx> : !f, !up
+    %r = stg.all_to_all from 0 to 1 over ["ep"] %x <"dispatch" bwd> : !x -> !r
+    // after
+    %f = stg.einsum "xcd,xfd->xcf" %dy, %down <"down_proj" bwd dx> : !dy, !down
+    %x = stg.einsum "xcf,xdf->xcd" %f, %up <"up_proj" bwd dx> : !f, !up
+    %r = stg.all_to_all from 0 to 1 over ["ep"] %x <"dispatch" bwd> : !x -> !r
+    %g = stg.einsum "xcf,xcd->xfd" %h, %dy {stg.delayed} <"down_proj" bwd dw> : !h, !dy
+    ```
+  }];
+}
+
 def EncodeExperts : Pass<"stg-encode-experts", "::mlir::ModuleOp"> {
   let summary = "send the rows of experts in another encoding";
   let description = [{
