@@ -410,7 +410,8 @@ void stg::buildShardingPipeline(OpPassManager &pm, const Strategy &strategy) {
   pm.addPass(createPropagateShardings({delayGradients, strategy.streamStart}));
 }
 
-void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
+/// Collectives of what shardings say, without those that others make needless.
+static void addCollectives(OpPassManager &pm, const Strategy &strategy) {
   pm.addPass(createInsertCollectives());
   expectLayouts(pm);
   SimplifyCollectivesOptions simplify;
@@ -421,11 +422,10 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
   simplify.combineFirst = strategy.inference;
   pm.addPass(createSimplifyCollectives(simplify));
   expectLayouts(pm);
-  const auto parts = static_cast<unsigned>(strategy.overlappedBatches);
-  if (strategy.microBatches > 1 || parts > 1)
-    pm.addPass(createMicroBatch(
-        {std::to_string(strategy.microBatches), parts, kBatchDim.str()}));
-  expectLayouts(pm);
+}
+
+/// Where rows of tables are, and who looks them up.
+static void addTables(OpPassManager &pm, const Strategy &strategy) {
   BindOptions bind = getBindOptions(strategy);
   PlaceTablesOptions tables;
   llvm::append_range(tables.ranks, strategy.tableRanks);
@@ -435,6 +435,10 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
   if (strategy.rowIds == RowIds::Send)
     pm.addPass(createSendIds());
   expectLayouts(pm);
+}
+
+/// How many rows experts get, and how these are sent.
+static void addExperts(OpPassManager &pm, const Strategy &strategy) {
   // Buffers that have room for so many rows have whole rows.
   if (strategy.expertRows == ExpertRows::Padded || strategy.clipExperts)
     pm.addPass(createPadExperts());
@@ -448,16 +452,23 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
     experts.clip = strategy.clipExperts;
     pm.addPass(createLoadExperts(experts));
   }
-  if (!strategy.dispatchBytes.empty() || !strategy.combineBytes.empty() ||
-      strategy.dispatchOnce) {
-    EncodeExpertsOptions encode;
-    encode.dispatchBytes = strategy.dispatchBytes;
-    encode.combineBytes = strategy.combineBytes;
-    encode.once = strategy.dispatchOnce;
-    encode.config = bind.config;
-    llvm::append_range(encode.values, bind.values);
-    pm.addPass(createEncodeExperts(encode));
-  }
+  if (strategy.dispatchBytes.empty() && strategy.combineBytes.empty() &&
+      !strategy.dispatchOnce)
+    return;
+  BindOptions bind = getBindOptions(strategy);
+  EncodeExpertsOptions encode;
+  encode.dispatchBytes = strategy.dispatchBytes;
+  encode.combineBytes = strategy.combineBytes;
+  encode.once = strategy.dispatchOnce;
+  encode.config = bind.config;
+  llvm::append_range(encode.values, bind.values);
+  pm.addPass(createEncodeExperts(encode));
+}
+
+/// What devices have of caches, requests, and of dimensions that they do not
+/// divide evenly.
+static void addDivisions(OpPassManager &pm, const Strategy &strategy) {
+  BindOptions bind = getBindOptions(strategy);
   if (!strategy.cacheAxes.empty()) {
     DivideCachesOptions caches;
     llvm::append_range(caches.axes, strategy.cacheAxes);
@@ -482,6 +493,18 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
     pm.addPass(createDivideUnevenly(uneven));
     expectLayouts(pm);
   }
+}
+
+void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
+  addCollectives(pm, strategy);
+  const auto parts = static_cast<unsigned>(strategy.overlappedBatches);
+  if (strategy.microBatches > 1 || parts > 1)
+    pm.addPass(createMicroBatch(
+        {std::to_string(strategy.microBatches), parts, kBatchDim.str()}));
+  expectLayouts(pm);
+  addTables(pm, strategy);
+  addExperts(pm, strategy);
+  addDivisions(pm, strategy);
   if (strategy.zero != ZeroLevel::None)
     pm.addPass(createShardStates({strategy.zero, strategy.zeroRoot,
                                   strategy.reshardAfterForward,

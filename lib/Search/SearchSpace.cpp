@@ -74,6 +74,9 @@ private:
   bool mayLackEffect(const SearchAxis &axis) const;
   Error readVaried();
   Error giveVaried(StrategyInput &trial);
+  Error loadModel();
+  void addDefaultDegrees();
+  void addDefaultWords(FieldId id, ArrayRef<StringRef> but = {});
   Error addDefaults();
   Error checkDefaults();
   void addDefault(FieldId id, std::vector<std::string> values);
@@ -325,10 +328,9 @@ Error SpaceBuilder::giveVaried(StrategyInput &trial) {
   return Error::success();
 }
 
-/// What is tried where nobody says it.
-Error SpaceBuilder::addDefaults() {
-  // Settling anything tells what the model and the preset have. What is fixed
-  // may need degrees that are not: then what a step computes is settled alone.
+/// Settling anything tells what the model and the preset have. What is fixed
+/// may need degrees that are not: then what a step computes is settled alone.
+Error SpaceBuilder::loadModel() {
   StrategyInput trial = fixed;
   if (Error error = giveVaried(trial))
     return error;
@@ -344,13 +346,16 @@ Error SpaceBuilder::addDefaults() {
     settled = settler.settle(trial);
   }
   trial.deriveStep();
-  bool isTraining = trial.values.training;
-  space.isTraining = isTraining;
-  if (!settled) {
-    if (!settler.isLoaded())
-      return settled.takeError();
-    consumeError(settled.takeError());
-  }
+  space.isTraining = trial.values.training;
+  if (settled)
+    return Error::success();
+  if (!settler.isLoaded())
+    return settled.takeError();
+  consumeError(settled.takeError());
+  return Error::success();
+}
+
+void SpaceBuilder::addDefaultDegrees() {
   for (FieldId id : {FieldId::dp, FieldId::tp, FieldId::cp, FieldId::pp})
     if (settler.hasDegree(getField(id).jsonName))
       addDefault(id, listDivisors(request.ranks));
@@ -363,23 +368,32 @@ Error SpaceBuilder::addDefaults() {
   }
   if (settler.hasOption(getField(FieldId::sequenceParallel).jsonName))
     addDefault(FieldId::sequenceParallel, {"false", "true"});
-  auto addWords = [&](FieldId id, ArrayRef<StringRef> but = {}) {
-    std::vector<std::string> words;
-    for (const NamedValue &value : getField(id).values)
-      if (!llvm::is_contained(but, StringRef(value.name)))
-        words.push_back(value.name);
-    addDefault(id, std::move(words));
-  };
+}
+
+/// All words of a field but some.
+void SpaceBuilder::addDefaultWords(FieldId id, ArrayRef<StringRef> but) {
+  std::vector<std::string> words;
+  for (const NamedValue &value : getField(id).values)
+    if (!llvm::is_contained(but, StringRef(value.name)))
+      words.push_back(value.name);
+  addDefault(id, std::move(words));
+}
+
+/// What is tried where nobody says it.
+Error SpaceBuilder::addDefaults() {
+  if (Error error = loadModel())
+    return error;
+  addDefaultDegrees();
   // One framework alone gathers for a ring. Queries go round in inference, and
   // what chooses between two rings is none of its own.
   SmallVector<StringRef> untried{stringify(ContextExchange::GatheredRing),
                                  stringify(ContextExchange::AutoRing)};
-  if (isTraining)
+  if (space.isTraining)
     untried.push_back(stringify(ContextExchange::QueryRing));
   if (settler.hasDegree(getField(FieldId::cp).jsonName))
-    addWords(FieldId::cpCommType, untried);
+    addDefaultWords(FieldId::cpCommType, untried);
   addDefault(FieldId::microBatch, listPowers(getLargestBatch()));
-  if (!isTraining)
+  if (!space.isTraining)
     return Error::success();
   std::vector<std::string> names;
   for (auto &[name, meaning] : listSchedules())
@@ -387,11 +401,11 @@ Error SpaceBuilder::addDefaults() {
   addDefault(FieldId::schedule, std::move(names));
   addDefault(FieldId::virtualStages,
              listDivisors(settler.countLayers().value_or(1)));
-  addWords(FieldId::zero);
+  addDefaultWords(FieldId::zero);
   // It replays a product less than all layers, with the same memory, and so is
   // better wherever these are tried; frameworks that have it name what is
   // saved.
-  addWords(FieldId::recompute, stringify(RecomputeChoice::Needed));
+  addDefaultWords(FieldId::recompute, stringify(RecomputeChoice::Needed));
   return Error::success();
 }
 

@@ -218,6 +218,7 @@ public:
   void add(const Site &site);
 
 private:
+  Value makeProducts(const Site &site, Value target);
   Value getTarget(const Site &site, Operation *&after);
   ParamOp makeParam(const Site &site, StringRef suffix, ArrayRef<DimAttr> dims,
                     Type elementType);
@@ -272,13 +273,13 @@ ParamOp AdapterBuilder::makeParam(const Site &site, StringRef suffix,
                          builder.getStringAttr(site.name + suffix));
 }
 
-void AdapterBuilder::add(const Site &site) {
+/// The product of the input with A and that of this with B, which has the type
+/// of `target`.
+Value AdapterBuilder::makeProducts(const Site &site, Value target) {
   EinsumOp product = site.product;
   Location loc = product->getLoc();
   auto equation = llvm::cantFail(EinsumEquation::parse(product.getEquation()));
   AdapterIndices indices = getIndices(equation, site.weight);
-  Operation *after = nullptr;
-  Value target = getTarget(site, after);
   auto targetType = cast<SymTensorType>(target.getType());
   Value input = product.getInputs()[1 - site.weight];
   Value weight = product.getInputs()[site.weight];
@@ -314,16 +315,22 @@ void AdapterBuilder::add(const Site &site) {
   std::string downTerm = indices.batch + indices.contracted + r;
   std::string upTerm = indices.batch + r + indices.made;
 
-  builder.setInsertionPointAfter(after);
   auto a = makeParam(site, ".lora_A", down, elementType);
   auto narrow = EinsumOp::create(builder, loc, ValueRange{input, a},
                                  inputTerm + "," + downTerm + "->" + low,
                                  /*into=*/TypeAttr(), DrawsAttr(), SymExpr());
   auto b = makeParam(site, ".lora_B", up, elementType);
-  Value wide =
-      EinsumOp::create(builder, loc, ValueRange{narrow, b},
-                       low + "," + upTerm + "->" + equation.output.str(),
-                       /*into=*/TypeAttr(), DrawsAttr(), SymExpr());
+  return EinsumOp::create(builder, loc, ValueRange{narrow, b},
+                          low + "," + upTerm + "->" + equation.output.str(),
+                          /*into=*/TypeAttr(), DrawsAttr(), SymExpr());
+}
+
+void AdapterBuilder::add(const Site &site) {
+  Location loc = site.product->getLoc();
+  Operation *after = nullptr;
+  Value target = getTarget(site, after);
+  builder.setInsertionPointAfter(after);
+  Value wide = makeProducts(site, target);
   auto setOwnName = [&](Value value, StringRef suffix) {
     setName(value.getDefiningOp(), builder.getStringAttr(site.name + suffix));
   };

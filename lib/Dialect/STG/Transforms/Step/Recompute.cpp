@@ -54,6 +54,10 @@ private:
   struct Replay;
   /// Finds where in backward what of a module is replayed.
   void place(Replay &replay);
+  void addDiscarded(MutableArrayRef<Replay> replays);
+  void writeReplay(const Replay &replay, IRMapping &replayed);
+  void keepOutputs(const LayerModule &module, ArrayRef<Operation *> again,
+                   const IRMapping &mapping);
 
   /// The value of the forward body as the backward body sees it: its slice,
   /// which is added if there is none.
@@ -237,27 +241,19 @@ void ScanPair::place(Replay &replay) {
   }
 }
 
-/// Replays modules, each before the first op that reads what it makes, or that
-/// is of its own backward pass. Replays read replays of what others discard.
-void ScanPair::replayModules(ArrayRef<LayerModule> modules) {
-  SmallVector<Replay> replays;
+/// Replays read replays of what others discard.
+void ScanPair::addDiscarded(MutableArrayRef<Replay> replays) {
   DenseMap<Operation *, unsigned> discarded;
-  for (const LayerModule &module : modules) {
-    if (module.discardsOutput)
-      for (Operation *op : module.ops)
-        discarded[op] = replays.size();
-    Replay &replay = replays.emplace_back();
-    replay.module = &module;
-    place(replay);
-  }
+  for (auto [number, replay] : llvm::enumerate(replays))
+    if (replay.module->discardsOutput)
+      for (Operation *op : replay.module->ops)
+        discarded[op] = number;
   for (auto [number, replay] : llvm::reverse(llvm::enumerate(replays)))
     for (Operation *op : llvm::reverse(replay.module->ops)) {
       if (!replay.needed.contains(op))
         continue;
-      for (Operation *maker :
-           llvm::map_range(op->getOperands(), [](Value operand) {
-             return operand.getDefiningOp();
-           })) {
+      for (Value operand : op->getOperands()) {
+        Operation *maker = operand.getDefiningOp();
         auto found = discarded.find(maker);
         if (found == discarded.end() || found->second > number)
           continue;
@@ -265,47 +261,68 @@ void ScanPair::replayModules(ArrayRef<LayerModule> modules) {
         replays[found->second].addReader(replay.before);
       }
     }
-  IRMapping replayed;
-  for (Replay &replay : replays) {
-    if (replay.needed.empty())
+}
+
+/// Writes what is needed of a module. `replayed`: what has been made again of
+/// modules whose output is discarded.
+void ScanPair::writeReplay(const Replay &replay, IRMapping &replayed) {
+  rewriter.setInsertionPoint(replay.before);
+  IRMapping mapping = replayed;
+  SmallVector<Operation *> again;
+  for (Operation *op : replay.module->ops) {
+    if (!replay.needed.contains(op))
       continue;
-    rewriter.setInsertionPoint(replay.before);
-    IRMapping mapping = replayed;
-    SmallVector<Operation *> again;
-    for (Operation *op : replay.module->ops) {
-      if (!replay.needed.contains(op))
-        continue;
-      for (Value operand : op->getOperands())
-        if (!mapping.contains(operand))
-          mapping.map(operand, readOrSave(operand));
-      again.push_back(rewriter.clone(*op, mapping));
-      markReplayed(again.back());
-    }
-    for (auto [use, value] : replay.readers)
-      use->set(mapping.lookup(value));
-    if (replay.module->discardsOutput) {
-      for (Operation *op : replay.needed)
-        for (Value result : op->getResults())
-          replayed.map(result, mapping.lookup(result));
-      continue;
-    }
-    // A rank has of the output what it has of the input of the same type.
-    SmallVector<Value> inputs;
-    for (Operation *op : replay.module->ops)
-      for (Value operand : op->getOperands())
-        if (!llvm::is_contained(replay.module->ops, operand.getDefiningOp()))
-          inputs.push_back(mapping.lookup(operand));
-    for (Operation *op : again) {
-      if (!op->use_empty())
-        continue;
-      Value output = op->getResult(0);
-      const auto *like = llvm::find_if(inputs, [&](Value input) {
-        return input.getType() == output.getType();
-      });
-      KeepOp::create(rewriter, backward.getLoc(), output,
-                     like == inputs.end() ? Value() : *like);
-    }
+    for (Value operand : op->getOperands())
+      if (!mapping.contains(operand))
+        mapping.map(operand, readOrSave(operand));
+    again.push_back(rewriter.clone(*op, mapping));
+    markReplayed(again.back());
   }
+  for (auto [use, value] : replay.readers)
+    use->set(mapping.lookup(value));
+  if (!replay.module->discardsOutput)
+    return keepOutputs(*replay.module, again, mapping);
+  for (Operation *op : replay.needed)
+    for (Value result : op->getResults())
+      replayed.map(result, mapping.lookup(result));
+}
+
+/// Keeps what nobody reads of a replay, as long as the module's input is there:
+/// a rank has of the output what it has of the input of the same type.
+void ScanPair::keepOutputs(const LayerModule &module,
+                           ArrayRef<Operation *> again,
+                           const IRMapping &mapping) {
+  SmallVector<Value> inputs;
+  for (Operation *op : module.ops)
+    for (Value operand : op->getOperands())
+      if (!llvm::is_contained(module.ops, operand.getDefiningOp()))
+        inputs.push_back(mapping.lookup(operand));
+  for (Operation *op : again) {
+    if (!op->use_empty())
+      continue;
+    Value output = op->getResult(0);
+    const auto *like = llvm::find_if(inputs, [&](Value input) {
+      return input.getType() == output.getType();
+    });
+    KeepOp::create(rewriter, backward.getLoc(), output,
+                   like == inputs.end() ? Value() : *like);
+  }
+}
+
+/// Replays modules, each before the first op that reads what it makes, or that
+/// is of its own backward pass.
+void ScanPair::replayModules(ArrayRef<LayerModule> modules) {
+  SmallVector<Replay> replays;
+  for (const LayerModule &module : modules) {
+    Replay &replay = replays.emplace_back();
+    replay.module = &module;
+    place(replay);
+  }
+  addDiscarded(replays);
+  IRMapping replayed;
+  for (const Replay &replay : replays)
+    if (!replay.needed.empty())
+      writeReplay(replay, replayed);
 }
 
 /// Replays at the start of the backward body what that reads, down to results
