@@ -49,6 +49,7 @@ private:
     return op;
   }
   SymTensorType getPart(int64_t device);
+  SymTensorType join(ValueRange parts);
   Value buildFor(int64_t device, Value tokens,
                  function_ref<Value(OpBuilder &)> build);
   void send(OpBuilder &own, int64_t shift, int64_t number, Value value);
@@ -76,6 +77,17 @@ SymTensorType ToOneBuilder::getPart(int64_t device) {
   for (DimAttr &dim : dims)
     dim = dim.withExtent(dim.getExtent().substitute(binding));
   return type.withDims(dims);
+}
+
+/// Parts that may depend on the device are the whole on the first one only.
+SymTensorType ToOneBuilder::join(ValueRange parts) {
+  SymExpr extent = SymExpr::get(sample.getContext(), 0);
+  for (Value part : parts)
+    extent = extent +
+             cast<SymTensorType>(part.getType()).getShape()[gather.getDim()];
+  SmallVector<DimAttr> dims(gather.getType().getDims());
+  dims[gather.getDim()] = dims[gather.getDim()].withExtent(extent);
+  return gather.getType().withDims(dims);
 }
 
 /// What is executed once on the device with that coordinate; on others `tokens`
@@ -133,8 +145,8 @@ Value ToOneBuilder::run() {
     SmallVector<Value> parts{part};
     for (int64_t device = 1; device < axis.size; ++device)
       parts.push_back(receive(own, device, 2 * (device - 1), getPart(device)));
-    auto whole = setOrigin(ConcatOp::create(
-        own, sample.getLoc(), gather.getType(), parts, gather.getDim()));
+    auto whole = setOrigin(ConcatOp::create(own, sample.getLoc(), join(parts),
+                                            parts, gather.getDim()));
     auto sampled = cast<SampleOp>(own.clone(*sample));
     sampled.getLogitsMutable().assign(whole);
     for (int64_t device = 1; device < axis.size; ++device)
