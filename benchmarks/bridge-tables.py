@@ -80,7 +80,7 @@ MODULES_AHEAD = {"deepseek-v3": 1, "deepseek-v4-flash": 1, "kimi-k2": 0, "nemotr
 # Products with other operands (te_quant.cfg, num_layers_at_end_in_bf16), read in the same places from v0.4.0 on.
 KEPT = [
     (r"Nemotron_3_Super \S+ \S+ NVFP4",
-     ["--product-keep=router,qkv_proj,o_proj,latent_*,out_proj=f8E4M3FN", "--num-layers-at-end-in-bf16=14"]),
+     ["--product-keep=router,qkv_proj,o_proj,latent_*,out_proj=f8E4M3FN,mtp.*", "--num-layers-at-end-in-bf16=14"]),
     (r"", []),
 ]
 # Recipes with fp8_output_proj.

@@ -21,19 +21,19 @@ stg.symbol @B
 // CHECK:      stg.repeat "feed_forward"
 // CHECK:      %[[H0:.*]] = stg.param "mtp0.hnorm"
 // CHECK-NEXT: %[[N0:.*]], %{{.*}} = stg.rms_norm %{{.*}}, %[[H0]] <"mtp0.hnorm">
-// CHECK:      %[[P0:.*]] = stg.einsum "bsc,cd->bsd" {{.*}} <"mtp0.eh_proj">
+// CHECK:      %[[P0:.*]] = stg.einsum "bsc,cd->bsd" {{.*}} {stg.in_layer} <"mtp0.eh_proj">
 // CHECK-NEXT: %[[M0:.*]] = stg.param "mtp0.mixer.mix"
-// CHECK-NEXT: %[[A0:.*]] = stg.einsum "bsd,de->bse" %[[P0]], %[[M0]] <"mtp0.mixer.late_mix">
+// CHECK-NEXT: %[[A0:.*]] = stg.einsum "bsd,de->bse" %[[P0]], %[[M0]] {stg.in_layer} <"mtp0.mixer.late_mix">
 // CHECK-NEXT: %[[U0:.*]] = stg.param "mtp0.feed_forward.up"
-// CHECK-NEXT: %[[F0:.*]] = stg.einsum "bsd,de->bse" %[[A0]], %[[U0]] <"mtp0.feed_forward.up">
+// CHECK-NEXT: %[[F0:.*]] = stg.einsum "bsd,de->bse" %[[A0]], %[[U0]] {stg.in_layer} <"mtp0.feed_forward.up">
 // CHECK-NEXT: %[[T0:.*]] = stg.param "table"
 // CHECK-NEXT: stg.einsum "bsd,vd->bsv" %[[F0]], %[[T0]] <"mtp0.head">
 // CHECK:      %[[H1:.*]] = stg.param "mtp1.hnorm"
 // CHECK-NEXT: stg.rms_norm %[[F0]], %[[H1]] <"mtp1.hnorm">
 // CHECK:      stg.param "mtp1.mixer.mix"
-// CHECK-NEXT: stg.einsum {{.*}} <"mtp1.mixer.late_mix">
+// CHECK-NEXT: stg.einsum {{.*}} {stg.in_layer} <"mtp1.mixer.late_mix">
 // CHECK-NEXT: stg.param "mtp1.feed_forward.up"
-// CHECK-NEXT: stg.einsum {{.*}} <"mtp1.feed_forward.up">
+// CHECK-NEXT: stg.einsum {{.*}} {stg.in_layer} <"mtp1.feed_forward.up">
 // SAME-LABEL: func.func @named(
 // SAME:      stg.param "mtp.hnorm"
 // SAME-NEXT: stg.rms_norm {{.*}} <"mtp0.hnorm">
@@ -92,13 +92,13 @@ stg.symbol @B
 // CHECK-NOT:  stg.keep
 // CHECK:      %[[E:.*]] = stg.embedding %{{.*}}, %{{.*}} <"mtp0.embedding">
 // CHECK:      %[[EN:[a-z0-9]+]], %{{.*}} = stg.rms_norm %[[E]], %{{.*}} <"mtp0.enorm">
-// CHECK:      %[[EP:.*]] = stg.einsum "bsc,cd->bsd" %[[EN]], %{{.*}} <"mtp0.e_proj">
+// CHECK:      %[[EP:.*]] = stg.einsum "bsc,cd->bsd" %[[EN]], %{{.*}} {stg.in_layer} <"mtp0.e_proj">
 // CHECK-NEXT: %[[ES:.*]] = stg.broadcast dim 2 %[[EP]] <"mtp0.streams">
 // CHECK:      %[[HN:[a-z0-9_]+]], %{{.*}} = stg.rms_norm %[[M]], %{{.*}} <"mtp0.hnorm">
-// CHECK:      %[[HP:.*]] = stg.einsum "bsnc,cd->bsnd" %[[HN]], %{{.*}} <"mtp0.h_proj">
+// CHECK:      %[[HP:.*]] = stg.einsum "bsnc,cd->bsnd" %[[HN]], %{{.*}} {stg.in_layer} <"mtp0.h_proj">
 // CHECK-NEXT: %[[SUM:.*]] = stg.add %[[HP]], %[[ES]] <"mtp0.eh_sum">
 // CHECK-NEXT: %[[W:.*]] = stg.param "mtp0.window"
-// CHECK-NEXT: %[[Y:.*]] = stg.einsum "bsad,de->bsae" %[[SUM]], %[[W]] <"mtp0.window">
+// CHECK-NEXT: %[[Y:.*]] = stg.einsum "bsad,de->bsae" %[[SUM]], %[[W]] {stg.in_layer} <"mtp0.window">
 // CHECK:      stg.rms_norm %[[Y]], %{{.*}} <"mtp1.hnorm">
 // ZERO-LABEL: func.func @streams(
 // ZERO:       stg.repeat "mixer" * 3
@@ -141,7 +141,7 @@ stg.symbol @B
 
 // CHECK-LABEL: func.func @last(
 // CHECK: stg.param "mtp0.up"
-// CHECK-NEXT: stg.einsum {{.*}} <"mtp0.up">
+// CHECK-NEXT: stg.einsum {{.*}} {stg.in_layer} <"mtp0.up">
 // SAME-LABEL: func.func @last(
 // SAME: stg.param "mtp.up"
 // SAME-NEXT: stg.einsum {{.*}} <"mtp0.up">

@@ -11,6 +11,7 @@
 #include "stg/Dialect/STG/IR/Blocks.h"
 #include "stg/Dialect/STG/IR/Delayed.h"
 #include "stg/Dialect/STG/IR/KeptParameters.h"
+#include "stg/Dialect/STG/IR/LayerProducts.h"
 #include "stg/Dialect/STG/IR/Mixers.h"
 #include "stg/Dialect/STG/IR/STGOpBase.h"
 #include "stg/Dialect/Sym/IR/Bytecode.h"
@@ -185,12 +186,14 @@ static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
                                     << OpTy::getOperationName() << "'";
 }
 
-static LogicalResult verifyDelayed(Operation *op, NamedAttribute attribute) {
-  if (isa<CostOpInterface>(op) && isa<UnitAttr>(attribute.getValue()))
+template <typename OpTy>
+static LogicalResult verifyMark(Operation *op, NamedAttribute attribute,
+                                StringRef kind) {
+  if (isa<OpTy>(op) && isa<UnitAttr>(attribute.getValue()))
     return success();
   return op->emitOpError("has '")
          << attribute.getName().getValue()
-         << "', expected it without a value, and at an op that computes";
+         << "', expected it without a value, and at " << kind;
 }
 
 /// A module without layers would predict nothing.
@@ -265,11 +268,14 @@ LogicalResult STGDialect::verifyOperationAttribute(Operation *op,
   if (attribute.getName() == kKeptAttr)
     return verifyKind<ParamOp, UnitAttr>(op, attribute);
   if (attribute.getName() == kDelayedAttr)
-    return verifyDelayed(op, attribute);
+    return verifyMark<CostOpInterface>(op, attribute, "an op that computes");
+  if (attribute.getName() == kInLayerAttr)
+    return verifyMark<EinsumOp>(op, attribute, "a product");
   return refuseUnknown(op, attribute,
                        {kOriginAttr, kFactorsAttr, kScopeAttr, kOptionsAttr,
                         kTaskAttr, kCoordinatesAttr, kProgramAttr,
-                        kModuleLayersAttr, kKeptAttr, kDelayedAttr});
+                        kModuleLayersAttr, kKeptAttr, kDelayedAttr,
+                        kInLayerAttr});
 }
 
 LogicalResult STGDialect::verifyRegionArgAttribute(Operation *op, unsigned,

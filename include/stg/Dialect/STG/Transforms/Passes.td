@@ -400,7 +400,8 @@ def AddPredictionLayers
     layers that carry the residual stream, and a loss of logits. *Produces* the same with
     further arguments `mtp.tokens` and `mtp.labels`, parameters `mtp.NAME`, and a further
     result with `stg.loss`; with several modules they are `mtp0`, `mtp1`, but for parameters
-    that are repeated. Of several layers they are `mtp.LAYER.NAME`.
+    that are repeated. Of several layers they are `mtp.LAYER.NAME`. Products of the copied
+    layer and the projection say that they are of a layer: `{stg.in_layer}`.
 
     With `only` the modules are left and nothing else, as a program that drafts tokens: the
     residual stream that they start from is an argument, and the loss of the last module is
@@ -618,11 +619,13 @@ def NarrowProducts : Pass<"stg-narrow-products", "::mlir::ModuleOp"> {
     `gradients` for gradients that flow backward. Run before `--stg-autodiff`, so that
     backward saves and reads the narrow operands, and again after it for gradients.
     Casts of parameters are replayed in backward. Scaling factors and their reductions are
-    not modelled. The head and what is outside of repeats stays as it is without `outside`,
+    not modelled. The head and what is outside of layers stays as it is without `outside`,
     and so do products of the parameters that `keep` names, and of the first and last layers
     of the model, which are repeats of their own (`--stg-cut-layers`). Products of a parameter
     may also have another narrow type: `keep=out_proj=f8E4M3FN`. A pattern that is that of no
     such parameter is an error, but for `router` and `none`.
+
+    Layers are repeats, and what is copied from them: products with `{stg.in_layer}`.
 
     *Requires* and *produces* the model level, or the step level. Numbers of layers need
     symbols of counts with values, which `config`, `values` or defaults give.
@@ -654,7 +657,7 @@ def NarrowProducts : Pass<"stg-narrow-products", "::mlir::ModuleOp"> {
            "Configuration that gives symbols their values">,
     ListOption<"values", "values", "std::string", "NAME=VALUE of symbols">,
     Option<"outside", "outside", "bool", /*default=*/"false",
-           "Products outside of repeats, such as that of the head, have narrow operands, too">,
+           "Products outside of layers, such as that of the head, have narrow operands, too">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }

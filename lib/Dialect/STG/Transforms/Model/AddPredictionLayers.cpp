@@ -16,6 +16,7 @@
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/IRMapping.h"
+#include "stg/Dialect/STG/IR/LayerProducts.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 
@@ -276,6 +277,7 @@ Value ModuleBuilder::addProduct(Value input, StringRef equation,
       EinsumOp::create(builder, loc, ValueRange{input, weight}, equation,
                        /*into=*/TypeAttr(), DrawsAttr(), SymExpr());
   setName(product, builder.getStringAttr(prefix + name));
+  setInLayer(product);
   return product.getResult();
 }
 
@@ -356,6 +358,10 @@ LogicalResult ModuleBuilder::addModule(unsigned number, SymExpr weight) {
     for (Operation &op : layer.body->without_terminator())
       ops.push_back(&op);
     copy(ops, mapping, layer.scope);
+    for (Operation *op : ops)
+      if (auto product = dyn_cast<EinsumOp>(op))
+        setInLayer(
+            mapping.lookup(product.getResult()).getDefiningOp<EinsumOp>());
     stream =
         mapping.lookupOrDefault(layer.body->getTerminator()->getOperand(0));
   }

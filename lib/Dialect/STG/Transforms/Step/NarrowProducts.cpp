@@ -9,6 +9,7 @@
 #include "../LayerRanges.h"
 #include "../SymbolValues.h"
 #include "ParameterPatterns.h"
+#include "stg/Dialect/STG/IR/LayerProducts.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 
 namespace stg {
@@ -62,15 +63,15 @@ static FloatType getNarrowElement(Value value) {
 
 static bool isNarrow(Value value) { return bool(getNarrowElement(value)); }
 
-/// True for a product with a parameter, forward, or with what such a product
-/// has read, backward; in the layers of a model, or also outside of them.
+/// True for a product with a parameter, forward, in the layers of a model, or
+/// also outside of them; or with what such a product has read, backward.
 static bool isNarrowed(EinsumOp op, bool outside) {
-  if (op.getInputs().size() != 2 || !op.getCost().isMatrix ||
-      !(outside || op->getParentOfType<LoopLikeOpInterface>()))
+  if (op.getInputs().size() != 2 || !op.getCost().isMatrix)
     return false;
-  return llvm::any_of(op.getInputs(), [](Value input) {
-    return getReadParameter(input) || isNarrow(input);
-  });
+  if (llvm::any_of(op.getInputs(), isNarrow))
+    return outside || isInLayer(op) || getPhase(op) == Phase::Backward;
+  return (outside || isInLayer(op)) &&
+         llvm::any_of(op.getInputs(), getReadParameter);
 }
 
 /// The cast stands where the value is made, so that all products share it.
