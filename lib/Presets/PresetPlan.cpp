@@ -35,6 +35,12 @@ private:
   Error fail(const Twine &message) {
     return llvm::createStringError(message.str());
   }
+  /// What a user can do wrong is said as it is; the rest is a mistake of the
+  /// preset.
+  Error qualify(Error error) {
+    return fail("preset '" + preset.name +
+                "': " + llvm::toString(std::move(error)));
+  }
   Error refuseValue(StringRef name, bool isOption);
   Error bindValues();
   Error bindValue(StringRef name, StringRef text);
@@ -290,10 +296,10 @@ Error PresetEvaluator::checkRequirements() {
   for (const Preset::Requirement &requirement : preset.requirements) {
     Expected<bool> applies = holds(requirement.guard);
     if (!applies)
-      return applies.takeError();
+      return qualify(applies.takeError());
     Expected<bool> isMet = *applies ? holds(requirement.that) : true;
     if (!isMet)
-      return isMet.takeError();
+      return qualify(isMet.takeError());
     if (!*isMet)
       return fail(fillIn(requirement.message));
   }
@@ -699,12 +705,6 @@ Error PresetEvaluator::makeJoined() {
 
 Expected<PresetPlan> PresetEvaluator::run() {
   SmallVector<StringRef> order;
-  // What a user can do wrong is said as it is; the rest is a mistake of the
-  // preset.
-  auto qualify = [&](Error error) -> Error {
-    return llvm::createStringError("preset '" + preset.name +
-                                   "': " + llvm::toString(std::move(error)));
-  };
   if (Error error = bindValues())
     return std::move(error);
   if (Error error = bindDefinitions())

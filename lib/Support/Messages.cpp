@@ -12,6 +12,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/WithColor.h"
+#include <csignal>
 #include <cstdlib>
 
 using namespace llvm;
@@ -163,6 +164,11 @@ MessagePrinter &stg::guardStandardStreams(StringRef tool) {
   errs();
   MessagePrinter &printer = getPrinter(tool);
   std::atexit(finishStandardStreams);
+#ifdef SIGXFSZ
+  // A file that is larger than ulimit -f allows is an error of the write. LLVM
+  // has a handler that says that the tool is broken.
+  std::signal(SIGXFSZ, SIG_IGN);
+#endif
   cl::SetVersionPrinter([name = tool.str()](raw_ostream &os) {
     os << name << " " STG_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
   });

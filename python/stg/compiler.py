@@ -57,6 +57,10 @@ class Compilation:
         self._handle = handle
         self._timelines = timelines
 
+    def __repr__(self) -> str:
+        return (f"Compilation(parameters={self.parameters}, num_ranks={self.num_ranks}, "
+                f"peak_memory={self.peak_memory})")
+
     @property
     def parameters(self) -> int:
         """Parameters of the whole model."""
@@ -180,6 +184,9 @@ def make_options(model: Union[Path, Module], strategy: Optional[Strategy], field
         name, text = os.fsencode(model.name), model.text
     else:
         name = to_path("model", model)
+        if text is None and b"\n" in name:
+            raise ValueError("model: expected a name or a file, found several lines; the text of a "
+                             "model is given with text=")
     for argument, value in (("text", text), ("config", config), ("program", program)):
         if value is not None:
             check_text(argument, value, "a text")

@@ -316,6 +316,11 @@ class Strategy:
     def __hash__(self) -> int:
         return hash(to_hashable(self.to_dict()))
 
+    def __repr__(self) -> str:
+        """The fields that are given: there are a hundred."""
+        fields = ", ".join(f"{name}={value!r}" for name, value in self.to_dict().items())
+        return f"Strategy({fields})"
+
     @classmethod
     def from_json(cls, text: str) -> "Strategy":
         """Reads a strategy file, or the strategy of a manifest. Raises ValueError for other texts,

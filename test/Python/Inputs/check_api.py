@@ -449,6 +449,18 @@ def check_arguments(folder):
         expect(ValueError, lambda: stg.Strategy.from_json(text),
                "expected a JSON object with fields of a strategy, found ")
     expect(TypeError, lambda: stg.Strategy.from_json('{"warp": 9}'), "'warp'")
+    # What a strategy is shown as makes it again.
+    shown = stg.Strategy(tp=2, schedule="zb-h1", offload=["optimizer"])
+    assert repr(shown) == "Strategy(offload=['optimizer'], schedule='zb-h1', tp=2)", repr(shown)
+    assert eval(repr(shown), {"Strategy": stg.Strategy}) == shown
+    assert repr(stg.Strategy()) == "Strategy()"
+    small = stg.compile("gpt2-1.5b", batch=1)
+    assert repr(small) == (f"Compilation(parameters={small.parameters}, num_ranks=1, "
+                           f"peak_memory={small.peak_memory})")
+    # A text is no name, and with a text the name may be anything.
+    expect(ValueError, lambda: stg.compile("module {\n}"),
+           "expected a name or a file, found several lines; the text of a model is given with text=")
+    expect(stg.Error, lambda: stg.compile("two\nlines", text="module {}"), "expects a public function")
     lists = stg.Strategy(tp=2, set={"L": 2, "x": [1, {"y": 2}]}, offload=["optimizer"])
     seen = {lists: 1, stg.Strategy(tp=2): 2, stg.Strategy(table_ranks=np.array([1])): 3}
     assert seen[stg.Strategy.from_json(lists.to_json())] == 1 and seen[stg.Strategy(tp=np.int64(2))] == 2
