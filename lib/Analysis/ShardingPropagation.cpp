@@ -145,7 +145,8 @@ bool ShardingPlan::hasChanged(const PlannedOp &op) const {
   return llvm::any_of(op.operands, isNew) || llvm::any_of(op.results, isNew);
 }
 
-/// From dimensions to factors, then back, where a dimension is one factor.
+/// From dimensions to factors, then back, where a dimension is one factor, or
+/// begins with the one that leads.
 bool ShardingPlan::propagateThrough(PlannedOp &op) {
   if (!hasChanged(op))
     return false;
@@ -153,12 +154,12 @@ bool ShardingPlan::propagateThrough(PlannedOp &op) {
   forEachTensor(
       *this, op, [&](PlannedTensor &tensor, const TensorFactors &factors) {
         for (auto [axes, dimFactors] : llvm::zip_equal(tensor.dims, factors)) {
-          if (dimFactors.size() != 1 ||
-              op.rule.factors[dimFactors.front()].kind == FactorKind::Whole)
+          std::optional<unsigned> owner = op.getOwner(dimFactors);
+          if (!owner || op.rule.factors[*owner].kind == FactorKind::Whole)
             continue;
           for (unsigned axis : axes)
-            if (!op.uses(axis) && op.allows(dimFactors.front(), axis)) {
-              op.factorAxes[dimFactors.front()].push_back(axis);
+            if (!op.uses(axis) && op.allows(*owner, axis)) {
+              op.factorAxes[*owner].push_back(axis);
               changed = true;
             }
         }
@@ -166,8 +167,8 @@ bool ShardingPlan::propagateThrough(PlannedOp &op) {
   forEachTensor(
       *this, op, [&](PlannedTensor &tensor, const TensorFactors &factors) {
         for (auto [axes, dimFactors] : llvm::zip_equal(tensor.dims, factors))
-          if (dimFactors.size() == 1)
-            changed |= addAxes(tensor, axes, op.factorAxes[dimFactors.front()]);
+          if (std::optional<unsigned> owner = op.getOwner(dimFactors))
+            changed |= addAxes(tensor, axes, op.factorAxes[*owner]);
       });
   op.visited = ++clock;
   return changed;
@@ -215,6 +216,9 @@ void ShardingPlan::propagate() {
       op.visited = 0;
     }
   propagateToFixpoint();
+  // What compound dimensions get now is of any of their factors.
+  for (PlannedOp &op : ops)
+    op.leading = std::nullopt;
   while (enterCompoundDims())
     propagateToFixpoint();
 }

@@ -185,6 +185,19 @@ TEST(ShardingPropagation, NothingFlowsOutOfACompoundDimension) {
   EXPECT_EQ(plan.tensors[plan.x].dims[1], none);
 }
 
+// But into the factor that leads it, as long as claims are propagated.
+TEST(ShardingPropagation, ACompoundDimensionIsThatOfTheFactorThatLeads) {
+  CompoundPlan plan;
+  plan.ops[0].leading = plan.ops[0].rule.getFactor("b");
+  unsigned w = plan.addTensor(1), z = plan.addTensor(1);
+  plan.addOp({"c", "c"}, {plan.y, w}, "c", z);
+  plan.claims = {{plan.y, 0, dp, 1}, {plan.x, 1, tp, 2}};
+  plan.propagate();
+  EXPECT_EQ(plan.tensors[plan.x].dims[0], overDp);
+  EXPECT_EQ(plan.tensors[plan.x].dims[1], overTp);
+  EXPECT_EQ(plan.tensors[plan.y].dims[0], (AxisList{dp, tp}));
+}
+
 // All claims come before compound dimensions, whatever their priority.
 TEST(ShardingPropagation, CompoundDimensionLeavesAnAxisToALaterClaim) {
   CompoundPlan plan;

@@ -58,6 +58,9 @@ struct PlannedOp {
   /// Factors and the axes that are claimed for them: these flow into no other
   /// factor of the op.
   llvm::SmallVector<std::pair<unsigned, unsigned>, 2> claimed = {};
+  /// The factor that varies slowest in the compound dimensions which begin with
+  /// it: each shard of these has some of its elements, with all of the others.
+  std::optional<unsigned> leading = std::nullopt;
   /// When axes flowed through it last: nothing flows again before one of its
   /// tensors changes, or its factors do from outside.
   unsigned visited = 0;
@@ -70,6 +73,15 @@ struct PlannedOp {
            llvm::none_of(claimed, [&](const auto &claim) {
              return claim.second == axis && claim.first != factor;
            });
+  }
+
+  /// The factor that has the axes of a dimension over `factors`; none if no one
+  /// of them is more its own than the others.
+  std::optional<unsigned> getOwner(llvm::ArrayRef<unsigned> factors) const {
+    if (factors.size() == 1 ||
+        (leading && !factors.empty() && factors.front() == *leading))
+      return factors.front();
+    return std::nullopt;
   }
 
   bool uses(unsigned axis) const {
@@ -117,8 +129,9 @@ struct ShardingPlan {
   ///
   /// Compound dimensions take part when all claims are propagated: those axes
   /// of their factors flow into them that the tensor does not use yet, and from
-  /// there on as above. Out of them nothing flows: no factor is more theirs
-  /// than another.
+  /// there on as above. Out of them nothing flows, as no factor is more theirs
+  /// than another, unless they begin with the leading factor of an op: what
+  /// claims say of them is said of it, like of a dimension of its own.
   ///
   /// With x[b,d], w[d,f] in `bd,df->bf` and the claim "f of w over tp": factor
   /// f of the op and dimension f of its result get tp; a later claim "b of x

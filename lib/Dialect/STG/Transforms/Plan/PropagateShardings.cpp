@@ -252,6 +252,25 @@ LogicalResult FunctionPlan::addLoop(Operation *loop, const std::string &scope) {
   return success();
 }
 
+/// Samples that are several things one behind the other, such as frames: where
+/// they become samples of something else, ranks keep those that they have.
+static std::optional<unsigned> getLeadingFactor(Operation *op,
+                                                const ShardingRule &rule) {
+  auto rearrange = dyn_cast<RearrangeOp>(op);
+  if (!rearrange || rule.operands[0].empty() || rule.results[0].empty())
+    return std::nullopt;
+  ArrayRef<unsigned> from = rule.operands[0].front(),
+                     to = rule.results[0].front();
+  auto getNames = [](Value value) {
+    return cast<SymTensorType>(value.getType()).getDim(0).getNames();
+  };
+  if (from.empty() || to.empty() || from.front() != to.front() ||
+      (from.size() == 1 && to.size() == 1) ||
+      getNames(rearrange.getInput()) != getNames(rearrange.getResult()))
+    return std::nullopt;
+  return from.front();
+}
+
 LogicalResult FunctionPlan::addOp(Operation *op, const std::string &scope) {
   if (isa<LoopLikeOpInterface>(op))
     return addLoop(op, scope);
@@ -303,6 +322,7 @@ LogicalResult FunctionPlan::addOp(Operation *op, const std::string &scope) {
   if (failed(addFactorClaims(shardable, planned)))
     return failure();
   setTokenAxes(op, planned);
+  planned.leading = getLeadingFactor(op, planned.rule);
   plannedOps.emplace_back(shardable, plan.ops.size());
   plan.ops.push_back(std::move(planned));
   return success();

@@ -452,7 +452,8 @@ SmallVector<Operation *> StepBuilder::findLosses() {
 }
 
 /// The operand that has the tokens of an op's only result one by one; null if
-/// there is not exactly one, or it has other tokens.
+/// there is not exactly one, or it has other tokens. A constant is that of any
+/// tokens.
 static OpOperand *getTokenOperand(Operation *op, StringAttr tokens) {
   auto shardable = dyn_cast<ShardableOpInterface>(op);
   if (!shardable || op->getNumResults() != 1)
@@ -463,6 +464,8 @@ static OpOperand *getTokenOperand(Operation *op, StringAttr tokens) {
     auto type = dyn_cast<SymTensorType>(use.get().getType());
     if (!type)
       return nullptr;
+    if (use.get().getDefiningOp<SplatOp>())
+      continue;
     for (auto [dim, factors] : llvm::zip_equal(
              type.getDims(), rule.operands[use.getOperandNumber()])) {
       if (!dim.hasName(tokens))
@@ -534,8 +537,20 @@ FailureOr<Value> StepBuilder::selectRows(Operation *loss, Value logits) {
     return selected.getResult();
   path.back()->set(selected);
   for (OpOperand *operand : path) {
-    Value result = operand->getOwner()->getResult(0);
+    Operation *op = operand->getOwner();
+    Value result = op->getResult(0);
     result.setType(select(cast<SymTensorType>(result.getType())));
+    for (OpOperand &other : op->getOpOperands()) {
+      auto constant = other.get().getDefiningOp<SplatOp>();
+      if (!constant)
+        continue;
+      builder.setInsertionPoint(op);
+      Value ofRows = builder.clone(*constant)->getResult(0);
+      ofRows.setType(select(constant.getType()));
+      other.set(ofRows);
+      if (constant->use_empty())
+        constant.erase();
+    }
   }
   return logits;
 }
