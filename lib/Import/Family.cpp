@@ -98,11 +98,11 @@ static const Value *findAt(const Value &object, StringRef path) {
 }
 
 /// Whether a configuration has the values that a table is for, one of each
-/// list.
+/// list. What is not there is null.
 static bool meets(const Value &config, const Value &when) {
   return all_of(when.members, [&](const Member &member) {
     const Value *value = findAt(config, member.key);
-    return value && is_contained(member.value.list, *value);
+    return is_contained(member.value.list, value ? *value : Value());
   });
 }
 

@@ -1,5 +1,5 @@
 // What a video is conditioned on in one sequence: an image, letters, and a text, each of which a learned
-// row says the kind of (HunyuanVideo 1.5).
+// row says the kind of (HunyuanVideo 1.5); or letters before a text (HunyuanImage).
 
 stg.import "norm.mlir"
 
@@ -39,6 +39,11 @@ stg.block @project_letters(%x: !words) -> !letters {
   %b3 = stg.param "letters_bias3" : !vector
   %y3 = stg.bias_add %p3, %b3 : !letters, !vector
   stg.return %y3 : !letters
+}
+
+stg.block @join_letters(%l: !letters, %c: !stg.tensor<[B, T = T - TB, D], bf16>) -> !all {
+  %y = stg.concat dim 1 ordered %l, %c : !letters, !stg.tensor<[B, T = T - TB, D], bf16> -> !all
+  stg.return %y : !all
 }
 
 stg.block @join_kinds(%c: !text, %l: !letters, %i: !image) -> !all {

@@ -18,7 +18,7 @@ def make_table(folder):
             types, classes = (", ".join(f"`{name}`" for name in table[key])
                               for key in ("types", "architectures"))
             for key, values in table.get("when", {}).items():
-                types += f", `{key}` " + " or ".join(f"`{value}`" for value in values)
+                types += f", `{key}` " + " or ".join("`null`" if value is None else f"`{value}`" for value in values)
             rows.append(f"| {types} | {table['description']} | {classes} |\n")
     return "".join(rows)
 

@@ -58,6 +58,13 @@ def llama(c):
     return rms_decoder(c, K, E, c.get("tie_word_embeddings", False), qkv_bias=bias, o_bias=bias)
 
 
+def orion(c):
+    """Norms have biases."""
+    total, active, table = llama(c)
+    more = (2 * c["num_hidden_layers"] + 1) * c["hidden_size"]
+    return total + more, active + more, table
+
+
 def mistral(c):
     return llama({"num_key_value_heads": 8} | c)
 
@@ -142,6 +149,15 @@ def olmoe(c):
                    norms=(H + K) * (D // H), qkv_bias=bias, o_bias=bias)
 
 
+def lladamoe(c):
+    """OLMoE with norms of heads, and layers without experts that are listed."""
+    D, H, L = c["hidden_size"], c["num_attention_heads"], c["num_hidden_layers"]
+    K, bias, freq = first(c, "num_key_value_heads", default=H), c.get("attention_bias", False), c.get("moe_layer_freq") or [1] * L
+    return mixture(c | {"intermediate_size": c.get("dense_intermediate_size", 8192)}, c.get("num_experts", 64), c.get("num_experts_per_tok", 8),
+                   c.get("expert_intermediate_size", 1024), lambda layer: not freq[layer], K, D // H,
+                   norms=2 * (D // H) if c.get("qk_layernorm", True) else 0, qkv_bias=bias, o_bias=bias)
+
+
 def qwen2_moe(c):
     """A shared expert, and a gate of one value for it."""
     step, only = c.get("decoder_sparse_step", 1), c.get("mlp_only_layers") or []
@@ -183,7 +199,7 @@ def gpt_oss(c):
     layer = grouped_attention(D, H, c["num_key_value_heads"], c.get("head_dim", 64), True, True)
     layer += H + 2 * D + linear(D, X, True)
     expert = gated(D, c["intermediate_size"], True)
-    rest = D + 2 * V * D
+    rest = D + (1 if c.get("tie_word_embeddings") else 2) * V * D
     return L * (layer + X * expert) + rest, L * (layer + A * expert) + rest, V * D
 
 
@@ -473,7 +489,7 @@ def granitemoe(c):
 def llama4_text(c):
     """Norms of heads have no weights; layers without experts are wider."""
     step, bias = c.get("interleave_moe_layer_step", 1), c.get("attention_bias", False)
-    chosen = first(c, "moe_layers", default=range(step - 1, c["num_hidden_layers"], step))
+    chosen = c["moe_layers"] if c.get("moe_layers") is not None else range(step - 1, c["num_hidden_layers"], step)
     widths = c | {"intermediate_size": c["intermediate_size_mlp"]}
     return mixture(widths, c["num_local_experts"], c.get("num_experts_per_tok", 1),
                    c["intermediate_size"], lambda layer: layer not in chosen,
@@ -1614,6 +1630,7 @@ FAMILIES = {
     "llama4_text": llama4_text,
     "deepseek_v2": deepseek_v2, "deepseek_v3": deepseek_v3, "deepseek_v32": deepseek_v32, "deepseek_v4": deepseek_v4, "gemma2": gemma2,
     "gemma3_text": gemma3_text, "glm4_moe": glm4_moe, "gpt_oss": gpt_oss,
+    "orion": orion, "xverse": llama, "aquila": llama, "lladamoe": lladamoe,
     "code_llama": llama, "gpt-sw3": gpt2, "kimi_k2": deepseek_v3, "qwen2_moe": qwen2_moe,
     "deepseek": deepseek, "exaone4": exaone4, "olmo2": olmo2, "olmo3": olmo2, "olmoe": olmoe,
     "falcon": falcon, "gemma": gemma, "gpt2": gpt2, "gpt_bigcode": gpt_bigcode,

@@ -659,6 +659,27 @@ def draw_dots1(draw):
                     "max_window_layers": draw.randint(0, 9)}
 
 
+def draw_orion(draw):
+    sizes = draw_llama(draw)
+    del sizes["mlp_bias"]
+    return sizes
+
+
+def draw_xverse(draw):
+    return draw_qwen2(draw) | {"head_dim": draw.choice([None, 12])}
+
+
+def draw_aquila(draw):
+    return draw_xverse(draw)
+
+
+def draw_lladamoe(draw):
+    sizes = draw_olmoe(draw)
+    del sizes["intermediate_size"]
+    freq = draw.choice([None, [draw.choice([0, 1]) for _ in range(sizes["num_hidden_layers"])]])
+    return sizes | {"dense_intermediate_size": 48, "expert_intermediate_size": 20, "moe_layer_freq": freq, "qk_layernorm": draw.random() < 0.5}
+
+
 def draw_arcee(draw):
     return draw_llama(draw)
 

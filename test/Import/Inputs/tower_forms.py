@@ -861,6 +861,8 @@ def internvl(c):
     tower = image_ends(square, 1)[0] + L * layer + (0 if v.get("use_mean_pooling", True) else norm(D))
     projector = norm(4 * D) + linear(4 * D, t["hidden_size"]) + linear(t["hidden_size"], t["hidden_size"])
     bias, tied = t.get("attention_bias", False), c.get("tie_word_embeddings", True)
+    if t.get("model_type") in ("qwen3_moe", "gpt_oss"):
+        return tower + projector + closed_forms.count(t | {"tie_word_embeddings": tied})[0]
     text = decoder({"head_dim": 128} | t, bias, bias, True, tied) if is_qwen3 else decoder(t, True, tied=tied)
     return tower + projector + text
 
@@ -880,6 +882,8 @@ def internvl_chat(c):
         "image_size": [v.get("image_size", 224)], "patch_size": [v.get("patch_size", 14)], "attention_bias": v.get("qkv_bias", False),
         "use_qk_norm": v.get("qk_normalization", True)}
     tied, bias = t.get("tie_word_embeddings", False), t.get("bias", kind == "internlm2") or t.get("attention_bias", False)
+    if kind in ("qwen3_moe", "gpt_oss"):
+        return internvl({"vision_config": tower, "text_config": t, "tie_word_embeddings": tied})
     whole = internvl({"vision_config": tower, "text_config": t | {"model_type": "qwen2"}, "tie_word_embeddings": True})
     text = decoder({"head_dim": 128} | t if kind == "qwen3" else t, bias or kind == "qwen2", bias and kind != "qwen2", kind == "qwen3", tied)
     return whole - decoder(t, True, tied=True) + text
@@ -1427,11 +1431,13 @@ def gemma4(c):
     """A tower with norms of queries and keys and four more in a layer, no biases and two tables of positions; what a projection
     takes to the text has no weights of its own."""
     v = {"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 16, "num_attention_heads": 12, "num_key_value_heads": 12, "head_dim": 64,
-         "patch_size": 16, "position_embedding_size": 10240} | c["vision_config"]
+         "patch_size": 16, "position_embedding_size": 10240} | (c.get("vision_config") or {})
     D, E = v["hidden_size"], v["head_dim"]
     layer = 2 * D * E * (v["num_attention_heads"] + v["num_key_value_heads"]) + 2 * E + 4 * D + 3 * D * v["intermediate_size"]
     text = {"vocab_size": 262144, "hidden_size": 2304, "intermediate_size": 9216, "num_hidden_layers": 30, "num_attention_heads": 8, "num_key_value_heads": 4,
             "head_dim": 256} | c.get("text_config", {})
+    if c.get("vision_config") is None:
+        return closed_forms.gemma4_text(text)[0]
     tower = 3 * v["patch_size"] ** 2 * D + 2 * v["position_embedding_size"] * D + v["num_hidden_layers"] * layer + D * text["hidden_size"]
     return tower + closed_forms.gemma4_text(text)[0]
 
@@ -1440,6 +1446,8 @@ def gemma4_unified(c):
     """Patches with two norms around a matrix with a bias, two tables of positions, one more norm and one more matrix."""
     v = {"patch_size": 16, "pooling_kernel_size": 3, "mm_embed_dim": 3840, "mm_posemb_size": 1120} | (c.get("vision_config") or {})
     text, D = closed_forms.gemma4_unified_text(c.get("text_config") or {})[0], (c.get("text_config") or {}).get("hidden_size", 2304)
+    if c.get("vision_config") is None:
+        return text
     P, W = 3 * (v["patch_size"] * v["pooling_kernel_size"]) ** 2, v["mm_embed_dim"]
     return norm(P) + linear(P, W) + 2 * norm(W) + 2 * v["mm_posemb_size"] * W + W * D + text
 
@@ -1560,6 +1568,17 @@ def hunyuan_video(c):
     total += c.get("num_single_layers", 40) * (linear(D, 3 * D) + 2 * E + linear(D, F) + linear(D + F, D) + linear(D, 3 * D))
     given = c["out_channels"] or channels if "out_channels" in c else 16
     return total + linear(D, 2 * D) + linear(D, volume * given)
+
+
+def hunyuan_image(c):
+    """HunyuanVideo without a vector of the whole text, with letters behind a norm and three matrices, and perhaps a second time step."""
+    D, letters, patch = width(c, 28, 128), c["text_embed_2_dim"], c.get("patch_size", [1, 1])
+    volume, channels = patch[0] * patch[1], c.get("in_channels", 64)
+    given = c["out_channels"] or channels if "out_channels" in c else 64
+    video = {"num_attention_heads": 28, "text_embed_dim": 3584, "guidance_embeds": False, "pooled_projection_dim": 0} | c | {
+        "in_channels": channels * volume, "out_channels": given * volume, "patch_size": 1}
+    total = hunyuan_video(video) - features(0, D) + (features(256, D) if c.get("use_meanflow") else 0)
+    return total + norm(letters) + linear(letters, 2048) + linear(2048, 2048) + linear(2048, D)
 
 
 def ltx_video(c):
@@ -3141,7 +3160,7 @@ FAMILIES = {
     # Diffusion.
     "DiTTransformer2DModel": dit, "FluxTransformer2DModel": flux, "PixArtTransformer2DModel": pixart,
     "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan, "ChronoEditTransformer3DModel": wan,
-    "HunyuanVideo15Transformer3DModel": hunyuan_video15,
+    "HunyuanVideo15Transformer3DModel": hunyuan_video15, "HunyuanImageTransformer2DModel": hunyuan_image, "interns1": internvl,
     "ChromaTransformer2DModel": chroma,
     "PriorTransformer": image_prior,
     "LongCatImageTransformer2DModel": longcat_image, "BriaTransformer2DModel": bria, "OvisImageTransformer2DModel": ovis_image,

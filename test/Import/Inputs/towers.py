@@ -640,7 +640,7 @@ def draw_gemma4(draw):
     vision = {"hidden_size": draw.choice([16, 24]), "intermediate_size": draw.randint(3, 99), "num_hidden_layers": draw.randint(1, 4),
               "num_attention_heads": H * K, "num_key_value_heads": K, "head_dim": 8, "patch_size": draw.choice([2, 4]), "pooling_kernel_size": pooled,
               "position_embedding_size": draw.choice([16, 33]), "standardize": draw.random() < 0.5, "use_clipped_linears": draw.random() < 0.5}
-    return {"text_config": text, "vision_config": vision, "vision_soft_tokens_per_image": draw.choice([4, 9]),
+    return {"text_config": text, "vision_config": draw.choice([vision, vision, None]), "vision_soft_tokens_per_image": draw.choice([4, 9]),
             "audio_config": draw.choice([None, {"model_type": "gemma4_audio", "hidden_size": 16}])}
 
 
@@ -648,7 +648,8 @@ def draw_gemma4_unified(draw):
     config = draw_gemma4(draw)
     text = config["text_config"] | {"hidden_size_per_layer_input": 0}
     return {"text_config": text, "vision_soft_tokens_per_image": draw.choice([4, 9]),
-            "vision_config": {"patch_size": draw.choice([2, 4]), "pooling_kernel_size": draw.choice([1, 3]), "mm_embed_dim": draw.choice([16, 24]), "mm_posemb_size": 20},
+            "vision_config": config["vision_config"] and {
+                "patch_size": draw.choice([2, 4]), "pooling_kernel_size": draw.choice([1, 3]), "mm_embed_dim": draw.choice([16, 24]), "mm_posemb_size": 20},
             "audio_config": draw.choice([None, {"model_type": "gemma4_unified_audio", "audio_embed_dim": 12}])}
 
 
@@ -1004,8 +1005,14 @@ def draw_molmo(draw):
                            "num_key_value_heads": draw.choice([None, 1, 2]), "clip_qkv": draw.choice([None, 8.0])}
 
 
-def draw_internvl(draw):
-    text = draw_text(draw) | draw.choice([{"model_type": "qwen2"}, {"model_type": "qwen3", "head_dim": 24}])
+def draw_experts_behind_a_tower(draw):
+    return draw.choice([{"model_type": "qwen3_moe", "head_dim": 24, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 20, "mlp_only_layers": [1]},
+                        {"model_type": "gpt_oss", "head_dim": 24, "num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": 8}])
+
+
+def draw_internvl(draw, experts=True):
+    kinds = [{"model_type": "qwen2"}, {"model_type": "qwen3", "head_dim": 24}, *([draw_experts_behind_a_tower(draw)] if experts else [])]
+    text = draw_text(draw) | draw.choice(kinds)
     tower = draw_square_tower(draw, 2 * draw.randint(1, 3))
     tower |= {key: [tower[key]] * 2 for key in ("image_size", "patch_size")}
     flags = {key: draw.random() < 0.5 for key in ("attention_bias", "use_qk_norm", "use_mean_pooling")}
@@ -1014,18 +1021,27 @@ def draw_internvl(draw):
 
 
 def draw_qianfan_ocr(draw):
-    config = draw_internvl(draw)
+    config = draw_internvl(draw, experts=False)
     config["text_config"] |= {"model_type": "qwen3", "head_dim": 24}
     if draw.random() < 0.5:
         config["vision_config"]["qkv_bias"] = config["vision_config"].pop("attention_bias")
     return config
 
 
+def draw_interns1(draw):
+    config = draw_internvl(draw)
+    while config["text_config"]["model_type"] not in ("qwen3", "qwen3_moe"):
+        config = draw_internvl(draw)
+    config["vision_config"]["drop_path_rate"] = 0.0
+    return config
+
+
 def draw_internvl_chat(draw):
-    kind = draw.choice(["llama", "internlm2", "qwen2", "qwen3", "phi3"])
+    experts = draw_experts_behind_a_tower(draw)
+    kind = draw.choice(["llama", "internlm2", "qwen2", "qwen3", "phi3", experts["model_type"]])
     text = draw_text(draw) | {"model_type": kind, "tie_word_embeddings": draw.random() < 0.5}
     text |= {"internlm2": {"bias": draw.random() < 0.5}, "llama": {"attention_bias": draw.random() < 0.5}, "qwen3": {"head_dim": 24},
-             "qwen2": {}, "phi3": {"sliding_window": draw.choice([None, 8])}}[kind]
+             "qwen2": {}, "phi3": {"sliding_window": draw.choice([None, 8])}, experts["model_type"]: experts}[kind]
     tower = draw_square_tower(draw, 2 * draw.randint(1, 3)) | {"norm_type": draw.choice(["layer_norm", "rms_norm"])}
     flags = {key: draw.random() < 0.5 for key in ("qkv_bias", "qk_normalization")}
     return {"architectures": ["InternVLChatModel"], "llm_config": text, "vision_config": tower | flags, "force_image_size": draw.choice([None, tower["image_size"]]), "select_layer": -1}
@@ -1416,6 +1432,15 @@ def draw_hunyuan_video15(draw):
     return draw_diffusion(draw) | {
         "out_channels": draw.choice([3, None]), "num_refiner_layers": draw.randint(1, 3), "mlp_ratio": draw.choice([2.5, 4.0]), "patch_size": draw.choice([1, 2]),
         "patch_size_t": draw.choice([1, 2]), "text_embed_dim": 24, "text_embed_2_dim": 12, "image_embed_dim": 20}
+
+
+def draw_hunyuan_image(draw):
+    flags = {key: draw.random() < 0.5 for key in ("guidance_embeds", "use_meanflow")}
+    return draw_diffusion(draw) | flags | {
+        "num_single_layers": draw.randint(1, 4), "num_refiner_layers": draw.randint(1, 3), "mlp_ratio": draw.choice([2.5, 4.0]),
+        "patch_size": [draw.choice([1, 2]), draw.choice([1, 2])], "text_embed_dim": 24, "text_embed_2_dim": 12}
+
+
 def draw_voices(draw):
     C = draw.choice([4, 12])
     return {"use_weighted_layer_sum": draw.random() < 0.5, "tdnn_dim": [C, C, C, C, draw.randint(3, 20)], "xvector_output_dim": draw.choice([8, 20])}
@@ -2186,7 +2211,7 @@ DRAWS = {
     "UNet2DConditionModel": draw_unet, "AutoencoderKL": draw_autoencoder_kl,
     "QwenImageTransformer2DModel": draw_qwen_image, "SD3Transformer2DModel": draw_sd3,
     "WanTransformer3DModel": draw_wan_image, "ChronoEditTransformer3DModel": draw_chronoedit,
-    "HunyuanVideo15Transformer3DModel": draw_hunyuan_video15,
+    "HunyuanVideo15Transformer3DModel": draw_hunyuan_video15, "HunyuanImageTransformer2DModel": draw_hunyuan_image, "interns1": draw_interns1,
     "ChromaTransformer2DModel": draw_chroma,
     "PriorTransformer": draw_image_prior,
     "LongCatImageTransformer2DModel": draw_longcat_image, "BriaTransformer2DModel": draw_bria, "OvisImageTransformer2DModel": draw_ovis_image,
