@@ -158,6 +158,20 @@ static cl::SubCommand &getSubCommand() {
   return cl::SubCommand::getTopLevel();
 }
 
+/// What a tool, or the subcommand that was given, works on.
+static std::string describeMissing(StringRef tool) {
+  cl::SubCommand &command = getSubCommand();
+  std::vector<std::string> names;
+  for (const cl::Option *option : command.PositionalOpts)
+    if (option->getNumOccurrencesFlag() == cl::Required)
+      names.push_back(option->HelpStr.str());
+  std::string whole = tool.str();
+  if (!command.getName().empty())
+    whole += " " + command.getName().str();
+  return "expected " + joinWords(names, "and") + "; '" + whole +
+         " --help' has the rest";
+}
+
 /// The flag that may be meant by one that is not known. That of LLVM is the
 /// nearest one, however far it is.
 static std::vector<ToolMessage::Note> suggestFlag(StringRef given) {
@@ -215,17 +229,22 @@ Error stg::checkFileFlags(
 /// the name of the tool.
 static void printComplaints(StringRef text, ArrayRef<char *> arguments,
                             MessagePrinter &printer) {
-  std::string prefix = (sys::path::filename(arguments[0]) + ": ").str();
+  StringRef tool = sys::path::filename(arguments[0]);
+  std::string prefix = (tool + ": ").str();
   std::vector<ToolMessage> messages;
   SmallVector<StringRef> lines;
   text.split(lines, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef line : lines) {
     line.consume_front(prefix);
     line = line.trim();
-    if (line.starts_with("Did you mean"))
+    if (line.starts_with("Did you mean") ||
+        line.starts_with("Not enough positional"))
       continue;
     if (line.consume_front("Can specify at most ") && !messages.empty())
       messages.back().text += (" At most " + line.split(":").first + ".").str();
+    else if (line.starts_with("Must specify at least "))
+      messages.push_back(
+          {ToolMessage::Severity::Error, {}, describeMissing(tool), {}});
     else if (!line.empty())
       messages.push_back(
           {ToolMessage::Severity::Error, {}, rewriteComplaint(line), {}});

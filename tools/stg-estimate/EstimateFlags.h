@@ -18,8 +18,9 @@ namespace stg {
 /// The command line: a model with a strategy, or a bundle, and a machine.
 struct EstimateFlags : TwoPlanFlags {
   EstimateFlags()
-      : TwoPlanFlags("MODEL (a .mlir file or the name of a library model) or "
-                     "BUNDLE (a file, or a folder with one)") {
+      : TwoPlanFlags(
+            "MODEL (a .mlir file, a config.json or the name of a library "
+            "model) or BUNDLE (a file, or a folder with one)") {
     model.setNumOccurrencesFlag(llvm::cl::Required);
   }
 
