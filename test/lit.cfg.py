@@ -60,6 +60,10 @@ for browser in filter(shutil.which, ("chromium", "chromium-browser", "google-chr
     config.environment["CHROMIUM"] = browser
     config.available_features.add("chromium")
 
+# Sanitizers map more addresses than a limit of these leaves.
+if not config.stg_sanitizers:
+    config.available_features.add("address-limit")
+
 # Without pybind11 there is no package for Python. Sanitizers must be there when a
 # process starts, which those of an extension are not.
 if not config.stg_sanitizers and glob.glob(os.path.join(config.stg_obj_root, "python", "stg", "_stg.*.so")):

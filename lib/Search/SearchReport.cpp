@@ -223,8 +223,14 @@ void SearchReport::printRunnerUp(raw_ostream &os) const {
     return;
   const Estimated &first = result.estimated[0], &second = result.estimated[1];
   StringRef unit = isOfTime() ? "s" : "device-s";
-  os << format("the second takes %.6g ", getCost(second) - getCost(first))
-     << unit << (isOfTime() ? " longer:" : " per token longer:");
+  // A difference of whole picoseconds, or what rounding has left of none.
+  auto isNone = [](double seconds) { return std::abs(seconds) < 1e-13; };
+  const double longer = getCost(second) - getCost(first);
+  if (isNone(longer))
+    os << "the second takes as long";
+  else
+    os << format("the second takes %.6g ", longer) << unit
+       << (isOfTime() ? " longer" : " per token longer");
   std::map<std::string, double> more;
   for (const auto &[entry, sign] : {std::pair(&second, 1), {&first, -1}})
     for (const Report::Part &part : entry->parts)
@@ -233,10 +239,9 @@ void SearchReport::printRunnerUp(raw_ostream &os) const {
   llvm::sort(parts, [](const auto &lhs, const auto &rhs) {
     return std::abs(lhs.second) > std::abs(rhs.second);
   });
-  StringRef separator = " ";
+  StringRef separator = ": ";
   for (const auto &[name, seconds] : ArrayRef(parts).take_front(4)) {
-    // A difference of whole picoseconds, or what rounding has left of none.
-    if (std::abs(seconds) < 1e-13)
+    if (isNone(seconds))
       continue;
     os << separator << name << format(" %+.6g ", seconds) << unit;
     separator = ", ";
