@@ -222,8 +222,8 @@ SpaceBuilder::listDivisors(ArrayRef<int64_t> numbers) const {
 
 std::vector<std::string> SpaceBuilder::listPowers(int64_t most) const {
   std::vector<std::string> powers;
-  for (int64_t left = most, i = 1; left > 0; left /= 2, i *= 2)
-    powers.push_back(std::to_string(i));
+  for (unsigned shift = 0; shift < 63 && most >> shift > 0; ++shift)
+    powers.push_back(std::to_string(int64_t(1) << shift));
   return powers;
 }
 
