@@ -658,7 +658,7 @@ bool SpaceBuilder::mayHave(const State &state, const SearchAxis &axis,
 uint32_t SpaceBuilder::findJob(const Strategy &values) {
   SearchJob job = {currentRanks, 0};
   // Ranks or micro-batches with lists of their own have other tokens each.
-  auto getSymbol = [&](FieldId id) {
+  auto getSymbol = [&](FieldId id) -> double {
     return settler.getSymbol(getField(id).symbolName).value_or(0);
   };
   if (!values.requests.areOfRanks() && !values.requests.areOfMicroBatches())
