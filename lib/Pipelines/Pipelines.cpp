@@ -425,8 +425,8 @@ static void addCollectives(OpPassManager &pm, const Strategy &strategy) {
 }
 
 /// Where rows of tables are, and who looks them up.
-static void addTables(OpPassManager &pm, const Strategy &strategy) {
-  BindOptions bind = getBindOptions(strategy);
+static void addTables(OpPassManager &pm, const Strategy &strategy,
+                      const BindOptions &bind) {
   PlaceTablesOptions tables;
   llvm::append_range(tables.ranks, strategy.tableRanks);
   tables.config = bind.config;
@@ -438,7 +438,8 @@ static void addTables(OpPassManager &pm, const Strategy &strategy) {
 }
 
 /// How many rows experts get, and how these are sent.
-static void addExperts(OpPassManager &pm, const Strategy &strategy) {
+static void addExperts(OpPassManager &pm, const Strategy &strategy,
+                       const BindOptions &bind) {
   // Buffers that have room for so many rows have whole rows.
   if (strategy.expertRows == ExpertRows::Padded || strategy.clipExperts)
     pm.addPass(createPadExperts());
@@ -455,7 +456,6 @@ static void addExperts(OpPassManager &pm, const Strategy &strategy) {
   if (strategy.dispatchBytes.empty() && strategy.combineBytes.empty() &&
       !strategy.dispatchOnce)
     return;
-  BindOptions bind = getBindOptions(strategy);
   EncodeExpertsOptions encode;
   encode.dispatchBytes = strategy.dispatchBytes;
   encode.combineBytes = strategy.combineBytes;
@@ -467,8 +467,8 @@ static void addExperts(OpPassManager &pm, const Strategy &strategy) {
 
 /// What devices have of caches, requests, and of dimensions that they do not
 /// divide evenly.
-static void addDivisions(OpPassManager &pm, const Strategy &strategy) {
-  BindOptions bind = getBindOptions(strategy);
+static void addDivisions(OpPassManager &pm, const Strategy &strategy,
+                         const BindOptions &bind) {
   if (!strategy.cacheAxes.empty()) {
     DivideCachesOptions caches;
     llvm::append_range(caches.axes, strategy.cacheAxes);
@@ -502,9 +502,10 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
     pm.addPass(createMicroBatch(
         {std::to_string(strategy.microBatches), parts, kBatchDim.str()}));
   expectLayouts(pm);
-  addTables(pm, strategy);
-  addExperts(pm, strategy);
-  addDivisions(pm, strategy);
+  const BindOptions bind = getBindOptions(strategy);
+  addTables(pm, strategy, bind);
+  addExperts(pm, strategy, bind);
+  addDivisions(pm, strategy, bind);
   if (strategy.zero != ZeroLevel::None)
     pm.addPass(createShardStates({strategy.zero, strategy.zeroRoot,
                                   strategy.reshardAfterForward,

@@ -509,35 +509,32 @@ void Encoder::putKernels(ArrayRef<TraceBundle::Class> classes) {
   *bytes += own;
 }
 
+/// The first version that has all of a program; each has what those before
+/// have.
+static uint32_t getFirstFormat(const TraceProgram &program) {
+  auto hasRepeat = [&](auto isOne) {
+    return llvm::any_of(program.repeats, isOne);
+  };
+  auto hasNode = [&](auto isOne) { return llvm::any_of(program.nodes, isOne); };
+  if (program.hasPairs())
+    return hasNode([](const NodeTemplate &node) { return node.isDelayed; })
+               ? kWithDelayed
+               : kWithPairs;
+  if (hasRepeat(
+          [](const TraceProgram::Repeat &repeat) { return repeat.group != 0; }))
+    return kWithLinks;
+  if (hasNode([](const NodeTemplate &node) { return node.mostBytes != 0; }))
+    return kWithLargest;
+  if (hasRepeat(
+          [](const TraceProgram::Repeat &repeat) { return repeat.isStep; }))
+    return kWithSteps;
+  return program.usesHost() ? kWithTransfers : kVersion;
+}
+
 uint32_t TraceBundle::getFormat(ArrayRef<Class> classes) {
   uint32_t format = kVersion;
-  for (const Class &entry : classes) {
-    const TraceProgram &program = entry.program;
-    auto hasRepeat = [&](auto isOne) {
-      return llvm::any_of(program.repeats, isOne);
-    };
-    auto hasNode = [&](auto isOne) {
-      return llvm::any_of(program.nodes, isOne);
-    };
-    if (program.hasPairs() &&
-        hasNode([](const NodeTemplate &node) { return node.isDelayed; }))
-      return kWithDelayed;
-    if (program.hasPairs())
-      format = kWithPairs;
-    if (hasRepeat([](const TraceProgram::Repeat &repeat) {
-          return repeat.group != 0;
-        }))
-      format = std::max(format, kWithLinks);
-    else if (hasNode(
-                 [](const NodeTemplate &node) { return node.mostBytes != 0; }))
-      format = std::max(format, kWithLargest);
-    else if (hasRepeat([](const TraceProgram::Repeat &repeat) {
-               return repeat.isStep;
-             }))
-      format = std::max(format, kWithSteps);
-    else if (program.usesHost())
-      format = std::max(format, kWithTransfers);
-  }
+  for (const Class &entry : classes)
+    format = std::max(format, getFirstFormat(entry.program));
   return format;
 }
 

@@ -359,9 +359,8 @@ LogicalResult ModuleBuilder::addModule(unsigned number, SymExpr weight) {
       ops.push_back(&op);
     copy(ops, mapping, layer.scope);
     for (Operation *op : ops)
-      if (auto product = dyn_cast<EinsumOp>(op))
-        setInLayer(
-            mapping.lookup(product.getResult()).getDefiningOp<EinsumOp>());
+      if (auto copied = dyn_cast<EinsumOp>(mapping.lookup(op)))
+        setInLayer(copied);
     stream =
         mapping.lookupOrDefault(layer.body->getTerminator()->getOperand(0));
   }
